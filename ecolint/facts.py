@@ -189,6 +189,9 @@ class ReadOnly:
         return None
 
 
+READ_ONLY = ReadOnly()
+
+
 # --- facts ------------------------------------------------------------------------------
 
 
@@ -229,7 +232,7 @@ class Quantization:
     compiled: Setting[bool] = Setting()
     applied: bool = False
     role: Role = Role.INFERENCE
-    editor: Editor = ReadOnly()
+    editor: Editor = READ_ONLY
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -257,7 +260,7 @@ class ModelLoad:
     generates: bool = False
     draft: bool = False
     role: Role = Role.INFERENCE
-    editor: Editor = ReadOnly()
+    editor: Editor = READ_ONLY
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -281,7 +284,7 @@ class Serving:
     context: Setting[int] = Setting()
     quantization: Quantization | None = None
     role: Role = Role.SERVICE
-    editor: Editor = ReadOnly()
+    editor: Editor = READ_ONLY
 
 
 class Where(Enum):
@@ -322,7 +325,7 @@ class Generation:
     handwritten: bool = False
     modality: str = ""
     role: Role = Role.INFERENCE
-    editor: Editor = ReadOnly()
+    editor: Editor = READ_ONLY
 
 
 class CompileState(Enum):
@@ -341,7 +344,7 @@ class Compilation:
     state: CompileState
     spelled: str
     role: Role = Role.INFERENCE
-    editor: Editor = ReadOnly()
+    editor: Editor = READ_ONLY
 
 
 class Channel(str, Enum):
@@ -371,7 +374,7 @@ class Package:
     channel: Channel = Channel.STABLE
     source: str = ""
     role: Role = Role.INFERENCE
-    editor: Editor = ReadOnly()
+    editor: Editor = READ_ONLY
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,0 +1,28 @@
+"""Front-ends: one a kind of file, each turning a document into facts.
+
+Named as text and imported when the first file of their kind passes the gate.
+"""
+
+from importlib import import_module
+
+from ecolint.document import Document, Kind
+from ecolint.facts import Facts
+
+# kind → module with `read(document) -> Facts`
+READERS = {
+    Kind.PYTHON: "ecolint.frontends.python",
+    Kind.NOTEBOOK: "ecolint.frontends.notebook",
+}
+
+
+def read(document: Document) -> Facts:
+    """Read a document with the front-end of its kind; no facts where none reads that kind.
+
+    Raises:
+        UnreadableError: the text is not what its kind says.
+    """
+    name = READERS.get(document.kind)
+    if name is None:
+        return Facts()
+    facts: Facts = import_module(name).read(document)
+    return facts
