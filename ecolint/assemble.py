@@ -5,6 +5,7 @@ the same wherever it is written. Front-ends say what is set; the dialect tables 
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from difflib import get_close_matches
 from typing import Any
 
@@ -232,7 +233,7 @@ def _translate(option: Option, written: Setting[Any]) -> Setting[Any]:
         value = option.values.get(value, False if option.field == "eager" else value)
     if option.inverted and isinstance(value, bool):
         value = not value
-    return Setting(written.state, value, written.span, written.via, written.name)
+    return replace(written, value=value)
 
 
 def _method(written: Setting[Any], method: Method) -> Setting[Method]:
@@ -244,7 +245,7 @@ def _threshold(written: Setting[Any], wrapper: Wrapper) -> Setting[float]:
         return default(wrapper.threshold, written.name)
     if not written.known or not isinstance(written.value, (int, float)):
         return Setting(State.UNKNOWN, None, written.span, written.via, written.name)
-    return Setting(State.KNOWN, float(written.value), written.span, written.via, written.name)
+    return replace(written, value=float(written.value))
 
 
 def _misspellings(options: Options, wrapper: Wrapper) -> tuple[Misspelling, ...]:
@@ -252,18 +253,18 @@ def _misspellings(options: Options, wrapper: Wrapper) -> tuple[Misspelling, ...]
     threshold = options.get("llm_int8_threshold", _ABSENT)
     if (
         wrapper.float_threshold
-        and threshold.span is not None
+        and threshold.literal is not None
         and threshold.via is Via.LITERAL
         and type(threshold.value) is int
     ):
         found.append(
-            Misspelling(threshold.span, str(threshold.value), f"{threshold.value}.0", "type")
+            Misspelling(threshold.literal, str(threshold.value), f"{threshold.value}.0", "type")
         )
     if wrapper.ignores_unknown:
         for name, written in options.items():
-            if name in CONFIG_OPTIONS or name in ACCEPTED_BESIDES or written.span is None:
+            if name in CONFIG_OPTIONS or name in ACCEPTED_BESIDES or written.key is None:
                 continue
             near = get_close_matches(name, CONFIG_OPTIONS, 1, 0.8)
             if near:
-                found.append(Misspelling(written.span, name, near[0], "ignored"))
+                found.append(Misspelling(written.key, name, near[0], "ignored"))
     return tuple(found)

@@ -41,7 +41,8 @@ class Setting(Generic[T]):
 
     `others` holds further values that the same place takes (a loop over sizes, two
     branches); rules must hold for `value` and may look at the others. `span` is the token
-    that a finding should point at; a library's default has none.
+    that a finding should point at; a library's default has none. `key` and `literal` are the
+    name and the value alone, where both are written out.
     """
 
     state: State = State.ABSENT
@@ -50,6 +51,8 @@ class Setting(Generic[T]):
     via: Via = Via.LITERAL
     name: str = ""
     others: tuple[T, ...] = ()
+    key: Span | None = None
+    literal: Span | None = None
 
     @property
     def known(self) -> bool:

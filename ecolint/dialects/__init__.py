@@ -5,7 +5,8 @@ reads these tables and makes facts. A new spelling is a line here.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from dataclasses import field as attribute
 from types import MappingProxyType
 
 from ecolint.facts import Method
@@ -23,7 +24,7 @@ class Option:
 
     field: str
     inverted: bool = False
-    values: Mapping[object, object] = field(default_factory=lambda: _NOTHING)
+    values: Mapping[object, object] = attribute(default_factory=lambda: _NOTHING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,7 @@ class Engine:
 
     name: str
     options: Mapping[str, Option]
-    schemes: Mapping[str, Scheme] = field(default_factory=dict)
+    schemes: Mapping[str, Scheme] = attribute(default_factory=dict)
     prefix_cache_default: bool = False
     batches_itself: bool = True
     images: tuple[str, ...] = ()
