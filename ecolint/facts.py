@@ -173,7 +173,7 @@ class BatchCalls:
     """Replace a loop of single calls by one call with the whole list."""
 
 
-Change: TypeAlias = "Set | Drop | Respell | Modernise | KeepResult | BatchCalls"
+Change: TypeAlias = Set | Drop | Respell | Modernise | KeepResult | BatchCalls
 
 
 class Editor(Protocol):
@@ -402,8 +402,14 @@ class Unanalysed:
 
 
 Fact: TypeAlias = (
-    "Quantization | ModelLoad | Serving | Generation | Compilation | Package | Hardware"
-    " | Unanalysed"
+    Quantization
+    | ModelLoad
+    | Serving
+    | Generation
+    | Compilation
+    | Package
+    | Hardware
+    | Unanalysed
 )
 
 

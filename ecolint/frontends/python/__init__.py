@@ -1,0 +1,50 @@
+"""The Python front-end: source text to facts.
+
+The standard library's parser, ten times quicker than LibCST, decides whether there is a
+site at all and which statements bear on it; only those are given to the LibCST visitor.
+"""
+
+import libcst as cst
+
+from ecolint.document import Document, UnreadableError, View, whole
+from ecolint.facts import Fact, Facts
+
+
+def read(document: Document) -> Facts:
+    """The facts of a Python file.
+
+    Raises:
+        UnreadableError: neither this Python nor LibCST can parse it.
+    """
+    return Facts(read_view(whole(document)))
+
+
+def read_view(view: View) -> list[Fact]:
+    """The facts of a Python program, wherever it stands.
+
+    Raises:
+        UnreadableError: the text is no Python.
+    """
+    from ecolint.frontends.python import purpose
+    from ecolint.frontends.python.program import Program
+    from ecolint.frontends.python.recognise import Recogniser
+    from ecolint.frontends.python.shelling import read_commands
+
+    module = _parse(view)
+    if module is None:
+        return []
+    program = Program(view, module)
+    recogniser = Recogniser(program, purpose.of(view.text))
+    return [*recogniser.read(), *read_commands(recogniser)]
+
+
+def _parse(view: View) -> cst.Module | None:
+    try:
+        return cst.parse_module(view.text)
+    except cst.ParserSyntaxError as error:
+        line = int(error.raw_line)
+        raise UnreadableError(
+            f"not Python 3: {error.message.splitlines()[0]}",
+            "mend the syntax, or exclude the file",
+            line,
+        ) from None

@@ -1,0 +1,421 @@
+"""Calls that make tokens, and what is said about the compiler and the KV cache."""
+
+import re
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from ecolint import assemble
+from ecolint.dialects import python_calls as calls
+from ecolint.dialects.engines import ENGINES
+from ecolint.dialects.python_calls import Makes
+from ecolint.facts import (
+    Compilation,
+    CompileState,
+    Fact,
+    Generation,
+    Prompts,
+    Role,
+    Setting,
+    State,
+    Via,
+    Where,
+)
+from ecolint.frontends.python import evidence, options
+from ecolint.frontends.python.builtin_calls import argument
+from ecolint.frontends.python.editing import CallEditor
+from ecolint.frontends.python.options import Given, Options
+from ecolint.frontends.python.program import Assignment, Place, dotted
+from ecolint.frontends.python.values import Const, Made, plain
+
+if TYPE_CHECKING:
+    from ecolint.frontends.python.recognise import Recogniser
+
+_METHODS = frozenset({"generate", "generate_batch", "chat", "stream_generate", "batch_generate"})
+_SELF_BATCHING = {"vllm", "sglang", "lmdeploy", "tensorrt-llm"}
+_SWITCHES = ("TORCH_COMPILE_DISABLE", "TORCHDYNAMO_DISABLE")
+_PRODUCTIVE = (Where.HANDLER, Where.LOOP)
+_SERVICE_NAME = re.compile(r"serve|server|worker|consume|handle|daemon|run_batch|process", re.I)
+
+
+def read(recogniser: "Recogniser") -> list[Fact]:
+    """The `Generation` and `Compilation` facts of a program."""
+    return [
+        *_generations(recogniser),
+        *_pipelines(recogniser),
+        *_attribute_cache(recogniser),
+        *_decode_loops(recogniser),
+        *_compilation(recogniser),
+        *_bare_server(recogniser),
+    ]
+
+
+# --- generating calls ----------------------------------------------------------------------
+
+
+def _generations(recogniser: "Recogniser") -> list[Fact]:
+    found: list[Fact] = []
+    for place in recogniser.program.calls:
+        call = place.node
+        assert isinstance(call, cst.Call)
+        if not isinstance(call.func, cst.Attribute) or call.func.attr.value not in _METHODS:
+            if calls.find(f"?.{dotted(call.func)}") is calls.BY_NAME["GenerationConfig"][0]:
+                _from_config(recogniser, call, place, found)
+            continue
+        if not recogniser.alive(place):
+            continue
+        engine = _engine(recogniser, call, place)
+        given = options.of_call(recogniser.resolver, call, recogniser.resolver.where(place))
+        cache = recogniser.setting("use_cache", given.get("use_cache"))
+        if engine is None and not cache.is_(False):
+            continue
+        found.append(
+            Generation(
+                recogniser.span(call.func),
+                engine or "transformers",
+                dotted(call.func) or call.func.attr.value,
+                where=recogniser.surroundings.where(place),
+                prompts=recogniser.surroundings.prompts(call, place),
+                batch=_loader_batch(recogniser, place),
+                batches_itself=engine in _SELF_BATCHING,
+                batched=recogniser.surroundings.batches or place.node in recogniser.program.awaited,
+                use_cache=cache,  # type: ignore[arg-type]
+                role=recogniser.role,
+                editor=CallEditor(recogniser.program, call, given, {"use_cache": "use_cache"}),
+            )
+        )
+    return found
+
+
+def _engine(recogniser: "Recogniser", call: cst.Call, place: Place) -> str | None:
+    """Which engine a `.generate()` runs on; None when it may be anything."""
+    assert isinstance(call.func, cst.Attribute)
+    names = {arg.keyword.value for arg in call.args if arg.keyword is not None}
+    for value in recogniser.resolver.value(call.func.value, recogniser.resolver.where(place)):
+        if isinstance(value, Made):
+            callee = calls.find(value.target)
+            if callee is None:
+                continue
+            if callee.makes is Makes.ENGINE:
+                return callee.library
+            if callee.makes in (Makes.LOAD, Makes.PIPELINE):
+                return "transformers"
+    if "sampling_params" in names:
+        return "vllm" if "vllm" in recogniser.program.view.text else None
+    roots = {name.partition(".")[0] for name in recogniser.program.imports}
+    if names & {"max_new_tokens", "input_ids", "do_sample", "num_beams", "attention_mask"}:
+        return "transformers" if "transformers" in roots else None
+    return None
+
+
+def _loader_batch(recogniser: "Recogniser", place: Place) -> "Setting[int]":
+    """The batch size of the DataLoader that a loop around the call goes over."""
+    for frame in place.frame.chain():
+        if frame.kind != "for" or not isinstance(frame.node, cst.For) or frame.parent is None:
+            continue
+        where = recogniser.resolver.where(Place(frame.node.iter, frame.parent, place.order))
+        node = frame.node.iter
+        if isinstance(node, cst.Call) and dotted(node.func).endswith(("tqdm", "enumerate")):
+            node = node.args[0].value if node.args else node
+        for value in recogniser.resolver.value(node, where):
+            if isinstance(value, Made) and value.target.endswith("DataLoader"):
+                given = options.of_call(
+                    recogniser.resolver, value.call, value.where, ("dataset", "batch_size")
+                )
+                size = given.get("batch_size")
+                if size is None:
+                    return assemble.default(1, "batch_size")
+                return recogniser.setting("batch_size", size)  # type: ignore[return-value]
+    return Setting()
+
+
+def _from_config(recogniser: "Recogniser", call: cst.Call, place: Place, found: list[Fact]) -> None:
+    given = options.of_call(recogniser.resolver, call, recogniser.resolver.where(place))
+    options.later(recogniser.resolver, call, given)
+    cache = recogniser.setting("use_cache", given.get("use_cache"))
+    if cache.is_(False) and recogniser.alive(place):
+        found.append(
+            Generation(
+                recogniser.span(call.func), "transformers", "GenerationConfig",
+                use_cache=cache, role=recogniser.role,  # type: ignore[arg-type]
+                editor=CallEditor(recogniser.program, call, given, {"use_cache": "use_cache"}),
+            )
+        )  # fmt: skip
+
+
+# --- pipelines -------------------------------------------------------------------------------
+
+
+def _pipelines(recogniser: "Recogniser") -> list[Fact]:
+    """One fact a pipeline whose batch size is given; one a call that lists prompts without it."""
+    found: list[Fact] = []
+    used: dict[int, list[tuple[cst.Call, Place]]] = {}
+    for place in recogniser.program.calls:
+        call = place.node
+        assert isinstance(call, cst.Call)
+        for value in recogniser.resolver.value(call.func, recogniser.resolver.where(place)):
+            if isinstance(value, Made) and _is_pipeline(recogniser, value):
+                used.setdefault(id(value.call), []).append((call, place))
+    for place in recogniser.program.calls:
+        call = place.node
+        assert isinstance(call, cst.Call)
+        known = recogniser.identify(call, recogniser.resolver.where(place))
+        if known is None or known[0].makes is not Makes.PIPELINE or not recogniser.alive(place):
+            continue
+        given = recogniser.given(known[0], call, recogniser.resolver.where(place))
+        task = recogniser.setting("task", given.get("task"))
+        if task.known and task.value not in calls.TEXT_TASKS:
+            continue
+        found.extend(_pipeline(recogniser, call, given, place, used.get(id(call), [])))
+    return found
+
+
+def _is_pipeline(recogniser: "Recogniser", made: Made) -> bool:
+    callee = calls.find(made.target)
+    return callee is not None and callee.makes is Makes.PIPELINE
+
+
+def _pipeline(
+    recogniser: "Recogniser",
+    call: cst.Call,
+    given: Options,
+    place: Place,
+    uses: list[tuple[cst.Call, Place]],
+) -> list[Fact]:
+    around = recogniser.surroundings
+    ways = [(around.where(p), around.prompts(c, p), c, p) for c, p in uses]
+    batch = recogniser.setting("batch_size", given.get("batch_size"))
+    facts: list[Fact] = []
+    if not batch.absent:
+        where = next((w for w, _, _, _ in ways if w in _PRODUCTIVE), around.where(place))
+        prompts = next((p for _, p, _, _ in ways if p is Prompts.MANY), None)
+        if prompts is None:
+            prompts = ways[0][1] if ways else Prompts.UNKNOWN
+        role = recogniser.role
+        function = place.frame.function()
+        if role is Role.INFERENCE and function is not None:
+            if _SERVICE_NAME.search(function.name.value):
+                role = Role.SERVICE
+        facts.append(_pipeline_fact(recogniser, call, call, batch, where, prompts, given, role))
+        return facts
+    for where, prompts, use, at in ways:
+        inner = options.of_call(recogniser.resolver, use, recogniser.resolver.where(at))
+        size = recogniser.setting("batch_size", inner.get("batch_size"))
+        if size.absent and not inner.open and not given.open:
+            size = assemble.default(1, "batch_size")
+        facts.append(
+            _pipeline_fact(recogniser, use, use, size, where, prompts, inner, recogniser.role)
+        )
+    return facts
+
+
+def _pipeline_fact(
+    recogniser: "Recogniser",
+    call: cst.Call,
+    anchor: cst.Call,
+    batch: "Setting[object]",
+    where: Where,
+    prompts: Prompts,
+    given: Options,
+    role: Role,
+) -> Generation:
+    return Generation(
+        recogniser.span(anchor.func), "transformers", dotted(anchor.func) or "pipeline",
+        where=where, prompts=prompts, batch=batch, role=role,  # type: ignore[arg-type]
+        batched=recogniser.surroundings.batches and batch.absent,
+        use_cache=recogniser.setting("use_cache", given.get("use_cache")),  # type: ignore[arg-type]
+        editor=CallEditor(
+            recogniser.program, call, given, {"batch": "batch_size", "use_cache": "use_cache"}
+        ),
+    )  # fmt: skip
+
+
+# --- the KV cache by attribute ----------------------------------------------------------------
+
+
+def _attribute_cache(recogniser: "Recogniser") -> list[Fact]:
+    """`model.config.use_cache = False` that is still in force when something generates."""
+    program = recogniser.program
+    last: dict[str, Assignment] = {}
+    for assignment in program.attributes:
+        base = dotted(assignment.base)
+        if assignment.key == "use_cache" and base.endswith(("config", "cfg")):
+            if recogniser.resolver.live(assignment.place.frame) is not False:
+                last[evidence.root_name(assignment.base)] = assignment
+    found: list[Fact] = []
+    for assignment in last.values():
+        given = Given(
+            recogniser.resolver.value(
+                assignment.value, recogniser.resolver.where(assignment.place)
+            ),
+            assignment.value,
+            assignment.place.node,
+            assignment.place.node,
+        )
+        written = recogniser.setting(f"{dotted(assignment.base)}.use_cache", given)
+        if written.is_(False) and _generates_after(recogniser, assignment):
+            found.append(
+                Generation(
+                    recogniser.span(assignment.place.node), "transformers", written.name,
+                    use_cache=written, role=recogniser.role,  # type: ignore[arg-type]
+                    editor=CallEditor(
+                        program, cst.Call(cst.Name("x")), Options({"use_cache": given}),
+                        {"use_cache": "use_cache"},
+                    ),
+                )
+            )  # fmt: skip
+    return found
+
+
+def _generates_after(recogniser: "Recogniser", assignment: Assignment) -> bool:
+    here = assignment.place.frame.function()
+    for place in recogniser.program.calls:
+        call = place.node
+        assert isinstance(call, cst.Call)
+        if not isinstance(call.func, cst.Attribute) or call.func.attr.value != "generate":
+            continue
+        if argument(call, "use_cache") is not None:
+            continue
+        if place.frame.function() is not here or place.order > assignment.place.order:
+            return True
+    return False
+
+
+def _decode_loops(recogniser: "Recogniser") -> list[Fact]:
+    """A loop that calls the forward pass on a growing prompt and never keeps the cache."""
+    found: list[Fact] = []
+    for place in recogniser.program.calls:
+        call = place.node
+        assert isinstance(call, cst.Call)
+        loop = next((f for f in place.frame.chain() if f.kind in ("for", "while")), None)
+        if loop is None or loop.node is None or not call.args:
+            continue
+        if not evidence.is_model(recogniser.resolver, call.func, place):
+            continue
+        if argument(call, "past_key_values") or argument(call, "labels"):
+            continue
+        ids = call.args[0].value
+        source = recogniser.program.source(loop.node)
+        name = dotted(ids)
+        if name and re.search(rf"\b{re.escape(name)}\s*=\s*torch\.(cat|hstack|concat)\(", source):
+            found.append(
+                Generation(
+                    recogniser.span(call.func), "transformers", dotted(call.func),
+                    where=Where.LOOP, handwritten=True, role=recogniser.role,
+                )
+            )  # fmt: skip
+    return found
+
+
+# --- the compiler -----------------------------------------------------------------------------
+
+
+def _compilation(recogniser: "Recogniser") -> list[Fact]:
+    found: list[Fact] = []
+    program, resolver = recogniser.program, recogniser.resolver
+    for place in program.calls:
+        call = place.node
+        assert isinstance(call, cst.Call)
+        if not recogniser.alive(place):
+            continue
+        where = resolver.where(place)
+        given = options.of_call(resolver, call, where)
+        editor = CallEditor(program, call, given, {"compile_off": "disable_compile"})
+        off = recogniser.setting("disable_compile", given.get("disable_compile"))
+        if off.is_(True) and off.span is not None:
+            found.append(
+                Compilation(
+                    off.span, CompileState.DISABLED, "disable_compile", recogniser.role, editor
+                )
+            )
+        if dotted(call.func) == "torch.compile":
+            if evidence.is_discarded(place):
+                state, spelled = CompileState.DISCARDED, "torch.compile"
+            elif evidence.is_disabled(resolver, call, place):
+                name = "backend" if "backend" in given.given else "disable"
+                state, spelled = CompileState.DISABLED, f"torch.compile({name}=…)"
+                editor = CallEditor(program, call, given, {"compile_off": name})
+            else:
+                continue
+            found.append(
+                Compilation(recogniser.span(call.func), state, spelled, recogniser.role, editor)
+            )
+        elif dotted(call.func).endswith("set_stance") and call.args:
+            values = {plain(v) for v in resolver.value(call.args[0].value, where)}
+            if values == {"force_eager"}:
+                found.append(
+                    Compilation(
+                        recogniser.span(call.args[0].value), CompileState.DISABLED,
+                        "torch.compiler.set_stance", recogniser.role,
+                    )
+                )  # fmt: skip
+    return [*found, *_switched_off(recogniser)]
+
+
+def _switched_off(recogniser: "Recogniser") -> list[Fact]:
+    found: list[Fact] = []
+    resolver = recogniser.resolver
+    for item in recogniser.program.items:
+        if not dotted(item.base).endswith("environ") or isinstance(item.key, str):
+            continue
+        where = resolver.where(item.place)
+        keys = {plain(v) for v in resolver.value(item.key, where)}
+        values = {plain(v) for v in resolver.value(item.value, where)}
+        if keys & set(_SWITCHES) and values == {"1"} and recogniser.alive(item.place):
+            found.append(
+                Compilation(
+                    recogniser.span(item.place.node), CompileState.DISABLED,
+                    str(next(iter(keys))), recogniser.role,
+                )
+            )  # fmt: skip
+    for attribute in recogniser.program.attributes:
+        if dotted(attribute.base).endswith("_dynamo.config") and attribute.key == "disable":
+            values = {
+                plain(v) for v in resolver.value(attribute.value, resolver.where(attribute.place))
+            }
+            if values == {True} and recogniser.alive(attribute.place):
+                found.append(
+                    Compilation(
+                        recogniser.span(attribute.place.node), CompileState.DISABLED,
+                        "torch._dynamo.config.disable", recogniser.role,
+                    )
+                )  # fmt: skip
+    return found
+
+
+def _bare_server(recogniser: "Recogniser") -> list[Fact]:
+    """A long-running 16-bit transformers server with neither a compiler nor a static cache."""
+    if not recogniser.purpose.serves or recogniser.role is not Role.SERVICE:
+        return []
+    handled = any(
+        isinstance(place.node, cst.Call)
+        and isinstance(place.node.func, cst.Attribute)
+        and place.node.func.attr.value == "generate"
+        and recogniser.surroundings.where(place) is Where.HANDLER
+        and _engine(recogniser, place.node, place) == "transformers"
+        for place in recogniser.program.calls
+    )
+    if not handled:
+        return []
+    found: list[Fact] = []
+    for load in recogniser.loads.values():
+        sixteen = load.quantization is None and not load.quantization_unknown
+        if load.engine == "transformers" and sixteen and load.compiled.is_(False):
+            if load.library == "transformers" and load.modality in ("causal", ""):
+                found.append(
+                    Compilation(load.span, CompileState.MISSING, "torch.compile", load.role)
+                )
+    return found[:1]
+
+
+def sources_of(text: str) -> bool:
+    """Whether a file talks about one of the engines that batch by themselves."""
+    return any(name in text for name in ENGINES)
+
+
+def constant(values: tuple[object, ...]) -> Const | None:
+    """The one constant among alternatives, None when there is not exactly one."""
+    return values[0] if len(values) == 1 and isinstance(values[0], Const) else None
+
+
+_ = (State, Via)
