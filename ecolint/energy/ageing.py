@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ecolint.catalog import find_gpu
 from ecolint.energy.dataset import Session, usable_rows
-from ecolint.energy.ratios import SAME_SIZE, Point, curves
+from ecolint.energy.ratios import SAME_SIZE, Curve, curves
 from ecolint.energy.stack import distance, release
 
 _PRECISIONS = ("nf4", "int8", "int8-pure")
@@ -55,24 +55,20 @@ def stack_ageing(package: str, version: str) -> Ageing | None:
         return None
     found: list[Ageing] = []
     for precision in _PRECISIONS:
-        rows = (row for row in usable_rows() if row.precision == precision)
-        for old, new in _pairs(list(curves(rows, 1).values())):
-            if _nearer(pinned, old[0], new[0], version):
+        for old, new in _pairs(curves(usable_rows(), precision, 1)):
+            if _nearer(pinned, old.session, new.session, version):
                 found += _compare(version, precision, old, new)
     return max(found, key=lambda one: (len(one.pairs), one.high_points), default=None)
 
 
-_Curve = tuple[Session, list[Point]]
-
-
-def _pairs(lines: list[_Curve]) -> list[tuple[_Curve, _Curve]]:
+def _pairs(lines: list[Curve]) -> list[tuple[Curve, Curve]]:
     """Return the pairs of one card whose bitsandbytes differ by a minor version or more."""
-    dated = [(release(line[0].stack.get("bitsandbytes", "")), line) for line in lines]
+    dated = [(release(line.session.stack.get("bitsandbytes", "")), line) for line in lines]
     return [
         (old, new)
         for older, old in dated
         for newer, new in dated
-        if older and newer and old[0].gpu == new[0].gpu and older[:2] < newer[:2]
+        if older and newer and old.session.gpu == new.session.gpu and older[:2] < newer[:2]
     ]
 
 
@@ -84,10 +80,10 @@ def _nearer(pinned: tuple[int, int, int], old: Session, new: Session, version: s
     return pinned <= older or (to_old is not None and to_new is not None and to_old < to_new)
 
 
-def _compare(version: str, precision: str, old: _Curve, new: _Curve) -> list[Ageing]:
+def _compare(version: str, precision: str, old: Curve, new: Curve) -> list[Ageing]:
     pairs = []
-    for before in old[1]:
-        for after in new[1]:
+    for before in old.points:
+        for after in new.points:
             if abs(before.params_b / after.params_b - 1) <= SAME_SIZE:
                 sides = before.rows + after.rows
                 name = after.model.rpartition("/")[2]
@@ -96,19 +92,19 @@ def _compare(version: str, precision: str, old: _Curve, new: _Curve) -> list[Age
     # One model could be chance: the same version gave +146 and +307 % in two sessions.
     if len(points) < _FEWEST_MODELS or min(points) <= 0:
         return []
-    card = find_gpu(old[0].gpu)
+    card = find_gpu(old.session.gpu)
     return [
         Ageing(
             package="bitsandbytes",
             version=version,
-            older=old[0].stack["bitsandbytes"],
-            newer=new[0].stack["bitsandbytes"],
+            older=old.session.stack["bitsandbytes"],
+            newer=new.session.stack["bitsandbytes"],
             precision=precision,
-            gpu=card.name if card else old[0].gpu,
+            gpu=card.name if card else old.session.gpu,
             low_points=min(points),
             high_points=max(points),
             pairs=tuple(pairs),
             rows=tuple(dict.fromkeys(row for pair in pairs for row in pair.rows)),
-            sessions=(old[0].id, new[0].id),
+            sessions=(old.session.id, new.session.id),
         )
     ]

@@ -99,7 +99,8 @@ def kept_in_16bit(model: Model) -> float:
     """
     if not (model.layers and model.hidden and model.kind == "dense"):
         return 0.0
-    return max(0.0, model.params_b - 12 * model.layers * model.hidden**2 / 1e9)
+    linear_b = 12 * model.layers * model.hidden * model.hidden / 1e9
+    return max(0.0, model.params_b - linear_b)
 
 
 def _weights_gib(model: Model | float, bits: float) -> float:
