@@ -8,8 +8,12 @@ need a companion, such as an import of a library that serves or loads models.
 from collections.abc import Callable
 from functools import lru_cache
 from importlib.util import find_spec
+from typing import TYPE_CHECKING
 
 from ecolint.document import Kind
+
+if TYPE_CHECKING:
+    import re
 
 DECISIVE: tuple[bytes, ...] = (
     b"load_in_8bit", b"load_in_4bit", b"BitsAndBytesConfig", b"BnbQuantizationConfig",
@@ -30,13 +34,15 @@ DECISIVE: tuple[bytes, ...] = (
     b".dev20", b"vllm-openai:nightly", b"git+https://github.com/", b"FastLanguageModel",
 )  # fmt: skip
 
-# A word that is common outside our field, and the companions of which one must be near.
-_COMPANIONS: tuple[bytes, ...] = (
-    b"import transformers", b"from transformers", b"import vllm", b"from vllm", b"sglang",
-    b"import torchao", b"from torchao", b"langchain", b"llama_index", b"lmdeploy", b"litgpt",
-    b"litserve", b"unsloth", b"bitsandbytes", b"haystack", b"diffusers", b"ctransformers",
-    b"optimum", b"bentoml", b"AutoModel", b"text-generation", b"huggingface",
+# A word that is common outside our field opens a file only beside an import of a library of
+# ours: a real one, at the start of a line, not the example in a docstring.
+_LIBRARIES = (
+    b"transformers", b"vllm", b"sglang", b"torchao", b"langchain", b"llama_index", b"lmdeploy",
+    b"litgpt", b"litserve", b"unsloth", b"bitsandbytes", b"haystack", b"diffusers", b"optimum",
+    b"bentoml", b"sentence_transformers", b"ray", b"modal", b"tensorrt_llm", b"peft", b"trl",
+    b"accelerate",
 )  # fmt: skip
+_NEAR = (*(b"import " + name for name in _LIBRARIES), *(b"from " + name for name in _LIBRARIES))
 WEAK: tuple[bytes, ...] = (
     b".generate(", b"pipeline(", b"use_cache", b"torch.compile", b"max_batch_size", b"LLM(",
     b"FastModel", b"from_pretrained", b"generate_batch", b"enable_caching", b"8bit", b"4bit",
@@ -46,11 +52,25 @@ WEAK: tuple[bytes, ...] = (
 
 def matters(kind: Kind, raw: bytes) -> bool:
     """Whether a file of this kind and content can hold a fact."""
-    if kind in (Kind.PYTHON, Kind.NOTEBOOK):
+    if kind is Kind.PYTHON:
         if _anyhow(raw):
             return True
-        return any(word in raw for word in WEAK) and any(word in raw for word in _COMPANIONS)
+        if not any(word in raw for word in WEAK) or not any(word in raw for word in _NEAR):
+            return False
+        return _imports().search(raw) is not None
+    if kind is Kind.NOTEBOOK:
+        return _anyhow(raw) or (
+            any(word in raw for word in WEAK) and any(word in raw for word in _NEAR)
+        )
     return True
+
+
+@lru_cache(maxsize=1)
+def _imports() -> "re.Pattern[bytes]":
+    import re
+
+    names = b"|".join(_LIBRARIES)
+    return re.compile(rb"^[ \t]*(?:from|import)[ \t]+(?:" + names + rb")\b", re.MULTILINE)
 
 
 def sharpen() -> None:

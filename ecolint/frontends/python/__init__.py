@@ -4,10 +4,14 @@ The standard library's parser, ten times quicker than LibCST, decides whether th
 site at all and which statements bear on it; only those are given to the LibCST visitor.
 """
 
-import libcst as cst
+from typing import TYPE_CHECKING
 
 from ecolint.document import Document, UnreadableError, View, whole
 from ecolint.facts import Fact, Facts
+from ecolint.frontends.python import sites
+
+if TYPE_CHECKING:
+    import libcst as cst
 
 
 def read(document: Document) -> Facts:
@@ -30,17 +34,19 @@ def read_view(view: View) -> list[Fact]:
     from ecolint.frontends.python.recognise import Recogniser
     from ecolint.frontends.python.shelling import read_commands
 
-    module = _parse(view)
-    if module is None:
+    part = sites.relevant(view.text)
+    if part is None:
         return []
-    program = Program(view, module)
+    program = Program(view, _parse(part.text), part.hidden)
     recogniser = Recogniser(program, purpose.of(view.text))
     return [*recogniser.read(), *read_commands(recogniser)]
 
 
-def _parse(view: View) -> cst.Module | None:
+def _parse(text: str) -> "cst.Module":
+    import libcst as cst
+
     try:
-        return cst.parse_module(view.text)
+        return cst.parse_module(text)
     except cst.ParserSyntaxError as error:
         line = int(error.raw_line)
         raise UnreadableError(

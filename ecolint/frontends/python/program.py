@@ -103,9 +103,12 @@ class Assignment:
 class Program:
     """A parsed view with all that the visitor saw."""
 
-    def __init__(self, view: View, module: cst.Module) -> None:
-        """Parse positions and walk `module`, which was parsed from the view's text."""
+    def __init__(
+        self, view: View, module: cst.Module, hidden: frozenset[str] = frozenset()
+    ) -> None:
+        """Walk `module`, parsed from the view's text; `hidden` names are bound where it was cut."""
         self.view = view
+        self.hidden = hidden
         wrapper = MetadataWrapper(module, unsafe_skip_copy=True)
         self._positions = wrapper.resolve(PositionProvider)
         self.module = wrapper.module

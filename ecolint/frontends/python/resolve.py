@@ -23,7 +23,6 @@ from ecolint.frontends.python.program import (
 )
 from ecolint.frontends.python.values import (
     NOTHING,
-    UNKNOWN,
     Const,
     Entry,
     Environment,
@@ -495,6 +494,8 @@ class Resolver:
             if current.parent is None:
                 break
             current = current.parent
+        if name in self.program.hidden:
+            return NOTHING
         if name in builtin_calls.BUILTINS:
             return (Ref(f"builtins.{name}"),)
         return (Ref(f"?.{name}"),)

@@ -1,0 +1,334 @@
+"""Which statements of a program bear on a site; the rest is blanked before LibCST sees it.
+
+Measured on transformers' source tree, LibCST reads 21k lines a second and `ast` 210k. So
+`ast` finds the statements that hold a call or assignment we know, adds those that bind the
+names they use and those that call the functions they stand in, and blanks all others line
+by line: every kept line stays at its place, and the cost follows the site, not the file.
+"""
+
+import ast
+import re
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from ecolint.dialects.python_calls import BY_NAME, NOT_MODELS
+from ecolint.document import UnreadableError
+
+_METHODS = {"generate", "generate_batch", "chat", "stream_generate", "batch_generate"}
+_RUNNERS = {
+    "run", "call", "check_call", "check_output", "Popen", "system", "popen", "getoutput",
+    "create_subprocess_exec", "create_subprocess_shell", "run_commands", "pip_install",
+    "uv_pip_install", "execvp", "getstatusoutput", "local", "sh",
+}  # fmt: skip
+_COMMANDS = re.compile(
+    r"\bpip3?\b.{0,40}install|\bvllm\b|\bsglang\b|text-generation-l|lmdeploy|\buv\b|lm_eval"
+    r"|pip_install|\bconda\b",
+    re.DOTALL,
+)
+# Names that mean something only in a file that imports a library of ours.
+_WEAK_TAILS = {
+    "from_pretrained", "pipeline", "LLM", "Engine", "Runtime", "EngineArgs", "batch", "api",
+    "deployment", "from_model_id", "from_engine_args", "load", "compile", "GenerationConfig",
+    "AsyncLLM", "ServerArgs", "CrossEncoder", "LLMConfig",
+}  # fmt: skip
+_TAILS = {name.rpartition(".")[2] for name in BY_NAME} - _WEAK_TAILS
+_LIBRARIES = {
+    "transformers", "vllm", "sglang", "unsloth", "peft", "trl", "optimum", "diffusers",
+    "torchao", "bitsandbytes", "accelerate", "sentence_transformers", "langchain",
+    "langchain_huggingface", "langchain_community", "llama_index", "haystack", "lmdeploy",
+    "litgpt", "litserve", "tensorrt_llm", "ray", "bentoml", "modal", "lightning", "auto_gptq",
+    "awq", "modelscope", "lm_eval", "fastapi", "flask", "gradio",
+}  # fmt: skip
+_SWITCHES = {"load_in_8bit", "load_in_4bit", "disable_compile", "enforce_eager"}
+_OFF_ONLY = {"use_cache", "enable_prefix_caching"}
+_ASSIGNED = {"use_cache", "load_in_8bit", "load_in_4bit"}
+# Statements that a verdict may hang on, wherever they stand.
+_EVIDENCE = {
+    "compile", "compile_repeated_blocks", "add_argument", "add_option", "set_defaults",
+    "set_stance", "cache_implementation", "DataLoader",
+}  # fmt: skip
+# How many lines beyond the sites themselves are worth reading to resolve a value.
+_BUDGET = 700
+_LINES = re.compile(r"[^\r\n]*(?:\r\n|\r|\n|\Z)")
+_CALLER_STEPS = 3
+
+
+@dataclass(slots=True)
+class _Unit:
+    """Statements that are kept or blanked together: a top-level statement, or a method."""
+
+    first: int
+    last: int
+    names: set[str] = field(default_factory=set)
+    members: set[str] = field(default_factory=set)
+    binds: set[str] = field(default_factory=set)
+    libraries: set[str] = field(default_factory=set)
+    function: str = ""
+    owner: "_Unit | None" = None
+    site: bool = False
+    weak: bool = False
+    evidence: bool = False
+    always: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """A program without what bears on no site, and the names that went with the rest."""
+
+    text: str
+    hidden: frozenset[str] = frozenset()
+
+
+def relevant(text: str) -> Slice | None:
+    """The program with everything blanked that bears on no site; None when it has no site.
+
+    A text that this Python's own parser refuses is given back whole, for LibCST to judge.
+
+    Raises:
+        UnreadableError: it is nested too deeply to be parsed.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tree = ast.parse(text)
+    except (SyntaxError, ValueError):
+        return Slice(text)
+    except (RecursionError, MemoryError):
+        raise UnreadableError(
+            "nested too deeply to be parsed", "split the expression, or exclude the file"
+        ) from None
+    units = list(_units(tree, bool(_COMMANDS.search(text))))
+    if any(unit.libraries & _LIBRARIES for unit in units):
+        for unit in units:
+            unit.site |= unit.weak
+    kept = _closure(units)
+    if not kept:
+        return None
+    hidden = {name for i, u in enumerate(units) if i not in kept for name in u.binds}
+    shown = {name for i in kept for name in units[i].binds}
+    return Slice(_blank(text, units, kept), frozenset(hidden - shown))
+
+
+def _units(tree: ast.Module, commands: bool) -> Iterator[_Unit]:
+    for statement in tree.body:
+        if isinstance(statement, ast.ClassDef):
+            yield from _class_units(statement, commands)
+        else:
+            unit = _Unit(_first_line(statement), statement.end_lineno or statement.lineno)
+            unit.always = isinstance(statement, (ast.Import, ast.ImportFrom))
+            if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                unit.function = statement.name
+            _survey(statement, unit, commands)
+            yield unit
+
+
+def _class_units(node: ast.ClassDef, commands: bool) -> Iterator[_Unit]:
+    header = _Unit(_first_line(node), node.end_lineno or node.lineno)
+    header.binds.add(node.name)
+    methods: list[_Unit] = []
+    for part in (*node.bases, *node.keywords, *node.decorator_list):
+        _survey(part, header, commands)
+    for statement in node.body:
+        if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            unit = _Unit(
+                _first_line(statement), statement.end_lineno or statement.lineno, owner=header
+            )
+            unit.function = statement.name
+            _survey(statement, unit, commands)
+            methods.append(unit)
+        else:
+            _survey(statement, header, commands)
+    yield header
+    yield from methods
+
+
+def _first_line(node: ast.stmt) -> int:
+    decorators = getattr(node, "decorator_list", [])
+    return min([node.lineno, *(d.lineno for d in decorators)])
+
+
+def _survey(root: ast.AST, unit: _Unit, commands: bool) -> None:
+    """Note what a statement uses and binds, and whether it holds a site."""
+    stack: list[ast.AST] = [root]
+    while stack:
+        node = stack.pop()
+        look = _LOOKS.get(type(node))
+        if look is not None:
+            look(node, unit, commands)
+        if not isinstance(node, (ast.Name, ast.Constant)):
+            stack.extend(ast.iter_child_nodes(node))
+
+
+def _name(node: ast.Name, unit: _Unit, commands: bool) -> None:
+    (unit.names if isinstance(node.ctx, ast.Load) else unit.binds).add(node.id)
+
+
+def _attribute(node: ast.Attribute, unit: _Unit, commands: bool) -> None:
+    unit.members.add(node.attr)
+    unit.evidence |= node.attr in _EVIDENCE
+    if not isinstance(node.ctx, ast.Load):
+        root = _root(node.value)
+        unit.binds.add(f".{node.attr}" if root == "self" else root)
+        unit.weak |= node.attr in _ASSIGNED
+
+
+def _call(node: ast.Call, unit: _Unit, commands: bool) -> None:
+    func = node.func
+    tail = func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
+    if tail in _TAILS or (tail in _RUNNERS and commands):
+        unit.site = True
+    elif tail == "from_pretrained":
+        owner = func.value if isinstance(func, ast.Attribute) else None
+        name = getattr(owner, "attr", None) or getattr(owner, "id", "") or ""
+        unit.weak |= not name.endswith(NOT_MODELS)
+    elif tail == "compile":
+        unit.weak |= _root(func) == "torch"
+    elif tail in _WEAK_TAILS or tail in _METHODS:
+        unit.weak = True
+    elif tail in ("update", "setdefault") and isinstance(func, ast.Attribute):
+        unit.binds.add(_root(func.value))
+    for word in node.keywords:
+        value = getattr(word.value, "value", ...) if isinstance(word.value, ast.Constant) else ...
+        if word.arg in _SWITCHES and value not in (False, None):
+            unit.site = True
+        elif word.arg in _OFF_ONLY and value is False and tail in (*_METHODS, "from_pretrained"):
+            unit.site = True
+        elif word.arg == "cache_implementation":
+            unit.evidence = True
+        elif word.arg in ("gpu", "max_batch_size", "max_ongoing_requests"):
+            unit.weak = True
+
+
+def _subscript(node: ast.Subscript, unit: _Unit, commands: bool) -> None:
+    if isinstance(node.ctx, ast.Load):
+        return
+    unit.binds.add(_root(node.value))
+    key = node.slice.value if isinstance(node.slice, ast.Constant) else None
+    unit.site |= key in _SWITCHES or (isinstance(key, str) and key.endswith("_DISABLE"))
+
+
+def _dict(node: ast.Dict, unit: _Unit, commands: bool) -> None:
+    for key, value in zip(node.keys, node.values, strict=True):
+        if isinstance(key, ast.Constant) and key.value in _SWITCHES:
+            unit.weak |= getattr(value, "value", True) not in (False, None)
+
+
+def _definition(
+    node: "ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef", unit: _Unit, commands: bool
+) -> None:
+    unit.binds.add(node.name)
+
+
+def _import(node: ast.Import, unit: _Unit, commands: bool) -> None:
+    unit.libraries.update(alias.name.partition(".")[0] for alias in node.names)
+    unit.binds.update(alias.asname or alias.name.partition(".")[0] for alias in node.names)
+
+
+def _from_import(node: ast.ImportFrom, unit: _Unit, commands: bool) -> None:
+    if node.module and not node.level:
+        unit.libraries.add(node.module.partition(".")[0])
+    unit.binds.update(alias.asname or alias.name for alias in node.names)
+
+
+_LOOKS: dict[type[ast.AST], Callable[..., None]] = {
+    ast.Name: _name,
+    ast.Attribute: _attribute,
+    ast.Call: _call,
+    ast.Subscript: _subscript,
+    ast.Dict: _dict,
+    ast.FunctionDef: _definition,
+    ast.AsyncFunctionDef: _definition,
+    ast.ClassDef: _definition,
+    ast.Import: _import,
+    ast.ImportFrom: _from_import,
+}
+
+
+def _root(node: ast.expr) -> str:
+    while isinstance(node, (ast.Attribute, ast.Subscript, ast.Call)):
+        node = node.func if isinstance(node, ast.Call) else node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _closure(units: list[_Unit]) -> set[int]:
+    """The units to keep: sites, evidence, what they need and what calls them, nearest first."""
+    kept = {index for index, unit in enumerate(units) if unit.site}
+    if not kept:
+        return kept
+    frontier = kept | {i for i, u in enumerate(units) if u.evidence and u.last - u.first < 200}
+    kept = frontier | {i for i, unit in enumerate(units) if unit.always}
+    headers = {id(unit): index for index, unit in enumerate(units)}
+    binders: dict[str, set[int]] = {}
+    users: dict[str, set[int]] = {}
+    for index, unit in enumerate(units):
+        for name in unit.binds:
+            binders.setdefault(name, set()).add(index)
+        if unit.function and unit.owner is not None:
+            binders.setdefault(f".{unit.function}", set()).add(index)
+        for name in (*unit.names, *unit.members):
+            users.setdefault(name, set()).add(index)
+    budget = _BUDGET
+    for step in range(8):
+        wanted: set[int] = set()
+        for index in frontier:
+            unit = units[index]
+            for name in unit.names:
+                wanted |= binders.get(name, set())
+            for name in unit.members:
+                wanted |= {
+                    i for i in binders.get(f".{name}", set())
+                    if (owner := units[i].owner) is not None and headers[id(owner)] in kept
+                }  # fmt: skip
+            if unit.owner is not None:
+                wanted.add(headers[id(unit.owner)])
+            if unit.function and step < _CALLER_STEPS and unit.function not in _COMMON:
+                wanted |= users.get(unit.function, set())
+        frontier = set()
+        for index in sorted(wanted - kept, key=lambda i: units[i].last - units[i].first):
+            budget -= _length(units, index)
+            if budget < 0:
+                return kept
+            frontier.add(index)
+            kept.add(index)
+        if not frontier:
+            break
+    return kept
+
+
+def _length(units: list[_Unit], index: int) -> int:
+    """The lines that keeping a unit costs; a class header costs nothing but its own."""
+    unit = units[index]
+    inside = sum(u.last - u.first + 1 for u in units if u.owner is unit)
+    return unit.last - unit.first + 1 - inside
+
+
+# Names so common that "who calls it" says nothing.
+_COMMON = frozenset(
+    {"__init__", "__call__", "forward", "generate", "main", "run", "call", "get", "setup"}
+)
+
+
+def _blank(text: str, units: list[_Unit], kept: set[int]) -> str:
+    lines = _LINES.findall(text)
+    keep = [False] * (len(lines) + 2)
+    for index in kept:
+        unit = units[index]
+        keep[unit.first : unit.last + 1] = [True] * (unit.last - unit.first + 1)
+    for index, unit in enumerate(units):
+        # A class whose header is kept keeps its lines but not the methods nobody needs.
+        if unit.owner is not None and index not in kept:
+            for line in range(unit.first, unit.last + 1):
+                keep[line] = False
+            if any(unit.owner is units[i] for i in kept):
+                head = lines[unit.first - 1]
+                indent = head[: len(head) - len(head.lstrip())]
+                lines[unit.first - 1] = f"{indent}pass{_end(head)}"
+                keep[unit.first] = True
+    return "".join(
+        line if keep[number] else _end(line) for number, line in enumerate(lines, start=1)
+    )
+
+
+def _end(line: str) -> str:
+    return line[len(line.rstrip("\r\n")) :]
