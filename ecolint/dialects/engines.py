@@ -5,6 +5,8 @@ server_args.py, text-generation-inference launcher, lmdeploy 0.18 messages.py, T
 `trtllm-serve` pages, litserve 0.2 api.py, ray 2.60 serve, bentoml 1.4, NVIDIA Triton docs.
 """
 
+from dataclasses import replace
+
 from ecolint.dialects import Engine, Option, Scheme
 from ecolint.facts import Method
 
@@ -30,6 +32,9 @@ VLLM = Engine(
         "optimization_level": Option("eager", values=_OFF),
         "O": Option("eager", values=_OFF),
         "compilation_config": Option("eager"),
+        "compilation_config.mode": Option("eager", values=_OFF),
+        "compilation_config.level": Option("eager", values=_OFF),
+        "compilation_config.cudagraph_mode": Option("eager", values=_OFF),
         "enable_prefix_caching": Option("prefix_cache"),
         "no_enable_prefix_caching": Option("prefix_cache", inverted=True),
         "kv_cache_dtype": Option("kv_dtype"),
@@ -153,3 +158,33 @@ ENGINES = {
         TORCHSERVE,
     )
 }
+
+
+def at_version(engine: Engine, version: str | None) -> Engine:
+    """The engine as of a version (an image's tag, `v0.6.3`); as newest where none is told.
+
+    vLLM: prefix caching is on by default from 0.8 (V1 engine), and bitsandbytes left the
+    tree in 0.28, where the option is an error and not a waste. SGLang: `--torchao-config`
+    is gone in 0.5.23.
+    """
+    numbers = _numbers(version)
+    if numbers is None:
+        return engine
+    if engine is VLLM and numbers < (0, 8):
+        return replace(engine, prefix_cache_default=False)
+    if engine is VLLM and numbers >= (0, 28):
+        schemes = {name: each for name, each in engine.schemes.items() if name != "bitsandbytes"}
+        options = {name: each for name, each in engine.options.items() if name != "load_format"}
+        return replace(engine, schemes=schemes, options=options)
+    if engine is SGLANG and numbers >= (0, 5, 23):
+        options = {name: each for name, each in engine.options.items() if name != "torchao_config"}
+        return replace(engine, options=options)
+    return engine
+
+
+def _numbers(version: str | None) -> tuple[int, ...] | None:
+    head = (version or "").removeprefix("v").split("-")[0].split("+")[0]
+    parts = head.split(".")
+    if len(parts) < 2 or not all(part.isdigit() for part in parts[:2]):
+        return None
+    return tuple(int(part) for part in parts[:3] if part.isdigit())

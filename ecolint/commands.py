@@ -1,0 +1,481 @@
+"""Command lines, wherever they are written: recognise the program, read its options.
+
+Shell scripts, Dockerfiles, compose and Kubernetes files, Procfiles and argument lists in
+Python all end here as `Word`s that know their places. `read_argv` takes one command,
+`read_container` an image with its command, arguments and environment.
+"""
+
+import re
+from collections.abc import Sequence
+from types import MappingProxyType
+from typing import Any
+
+from ecolint.diagnostics import Span
+from ecolint.dialects.launchers import (
+    BENCHMARK_NAMES,
+    BY_NAME,
+    CONTAINER_RUNNERS,
+    CONTAINER_SHORT_WITH_VALUE,
+    CONTAINER_SWITCHES,
+    EVALUATION_NAMES,
+    IMAGES,
+    OWN_SCRIPT,
+    PREFIXES,
+    SCRIPT_STARTERS,
+    TRAINING_NAMES,
+    VLLM_FLAGS,
+    WEBUI,
+    WEBUI_COMPANIONS,
+    WORKER_IMAGES,
+    Launcher,
+    Runs,
+)
+from ecolint.document import View
+from ecolint.environment import (
+    Environment,
+    install_words,
+    read_compile_switches,
+    read_environment,
+    variable,
+)
+from ecolint.facts import Fact, Role, Setting
+from ecolint.flags import read_flags, tail
+from ecolint.launching import Launch, read_launch
+from ecolint.shellscope import Scope
+from ecolint.shellwords import Syntax, WordReader
+from ecolint.words import Word
+
+_EMPTY: Environment = MappingProxyType({})
+_PYTHON = re.compile(r"(?:python|pypy|py)[\d.]*(?:\.exe)?$")
+_PIP = re.compile(r"pip[\d.]*(?:\.exe)?$")
+_SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ash", "ksh", "su"})
+_VARIABLE = re.compile(r"([A-Za-z_]\w*)=")
+_PYTHON_WITH_VALUE = frozenset({"-W", "-X"})
+_DEPLOYED = frozenset({Role.INFERENCE, Role.SERVICE, Role.BATCH, Role.INTERACTIVE})
+_INSTALLERS = {
+    "uv": ("pip", "add", "tool", "sync"),
+    "conda": ("install", "create", "update"),
+    "mamba": ("install", "create", "update"),
+    "micromamba": ("install", "create"),
+    "poetry": ("add",),
+    "pdm": ("add",),
+    "pipx": ("install", "inject"),
+    "pipenv": ("install",),
+}
+_MAX_UNWRAP = 24
+
+
+def read_argv(
+    words: Sequence[Word],
+    role: Role,
+    env: Environment = _EMPTY,
+    *,
+    depth: int = 0,
+) -> list[Fact]:
+    """The facts of one command.
+
+    Args:
+        words: its arguments, program first; those of one list must come from one view.
+        role: what the surrounding file is for; a server or an evaluation says more itself.
+        env: the environment variables that reach it.
+        depth: how many shells this command stands in.
+    """
+    return _Command(tuple(words), role, dict(env), depth).read()
+
+
+def read_container(
+    command_words: Sequence[Word],
+    args_words: Sequence[Word],
+    env: Environment,
+    image: str,
+    role: Role,
+) -> list[Fact]:
+    """The facts of a container: its image, entry point, arguments and environment.
+
+    Args:
+        command_words: what replaces the image's entry point (`command` in Kubernetes,
+            `entrypoint` in compose); empty where the image's own runs.
+        args_words: the arguments (`args` in Kubernetes, `command` in compose).
+        env: variables, each `literal` the value's own place if it may be rewritten.
+        image: the reference as written; it decides whose flags bare arguments are.
+        role: what the file is for.
+    """
+    facts = read_compile_switches(env, role)
+    words = (*command_words, *args_words)
+    launcher, version = image_launcher(image)
+    taken = False
+    if words:
+        command = _Command(words, role, dict(env), 0, version)
+        found = command.read()
+        taken = command.recognised
+        if not taken and not command_words:
+            entry = launcher or _by_flags(words)
+            if entry is not None:
+                found = _launch(entry, words, 0, role, env, version)
+                taken = True
+        facts += found
+    elif launcher is not None and launcher.engine is not None:
+        options = [name for name in launcher.engine.options if name.upper() in env]
+        if _reads_environment(launcher, image) and options:
+            facts += _environment_launch(launcher, env, role, version)
+            taken = True
+    if not taken:
+        facts += read_environment(env, role)
+    return facts
+
+
+def image_launcher(image: str) -> tuple[Launcher | None, str | None]:
+    """The launcher that an image's entry point runs, and the version that its tag names."""
+    name, _, tag = image.partition("@")[0].rpartition(":")
+    if not name or "/" in tag:
+        name, tag = image.partition("@")[0], ""
+    lowered = name.lower()
+    for part, launcher in IMAGES:
+        if part in lowered:
+            return BY_NAME[launcher], tag or None
+    return None, tag or None
+
+
+def _reads_environment(launcher: Launcher, image: str) -> bool:
+    """Whether the image's entry point takes engine options from the environment."""
+    worker = any(part in image.lower() for part in WORKER_IMAGES)
+    return worker or launcher.spelled == "text-generation-launcher"
+
+
+def _environment_launch(
+    launcher: Launcher, env: Environment, role: Role, version: str | None
+) -> list[Fact]:
+    span = next((setting.span for setting in env.values() if setting.span), Span(0, 0))
+    return read_launch(Launch(launcher, (), 0, span, _role(launcher, role), env, version))
+
+
+def _by_flags(words: Sequence[Word]) -> Launcher | None:
+    """vLLM's launcher, where two flags are surely its own."""
+    flags, _ = read_flags(words, 0, {})
+    serve = BY_NAME["vllm serve"]
+    return serve if len(VLLM_FLAGS & flags.keys()) >= 2 else None
+
+
+def _launch(
+    launcher: Launcher,
+    words: Sequence[Word],
+    start: int,
+    role: Role,
+    env: Environment,
+    version: str | None = None,
+    *,
+    at: int = 0,
+) -> list[Fact]:
+    head, last = words[at], words[max(start - 1, at)]
+    span = head.view.span(head.start, head.end)
+    if last.view is head.view and last.end > head.start:
+        span = head.view.span(head.start, last.end)
+    seen = env if launcher.spelled == "text-generation-launcher" else _EMPTY
+    return read_launch(Launch(launcher, words, start, span, _role(launcher, role), seen, version))
+
+
+def _role(launcher: Launcher, role: Role) -> Role:
+    """The launcher's own role, unless the file is more than deployment code."""
+    if role in _DEPLOYED and launcher.role is not Role.INFERENCE:
+        return launcher.role
+    return role
+
+
+class _Command:
+    """One command line, its prefixes taken off word by word; `at` is the program's word."""
+
+    def __init__(
+        self,
+        words: Sequence[Word],
+        role: Role,
+        env: dict[str, Setting[Any]],
+        depth: int,
+        version: str | None = None,
+    ) -> None:
+        self.words = words
+        self.role = role
+        self.env = env
+        self.depth = depth
+        self.version = version
+        self.at = 0
+        self.facts: list[Fact] = []
+        self.recognised = False
+
+    def read(self) -> list[Fact]:
+        for _ in range(_MAX_UNWRAP):
+            if self.at >= len(self.words) or not self._step():
+                break
+        return self.facts
+
+    def _text(self, index: int) -> str:
+        return self.words[index].text if index < len(self.words) else ""
+
+    def _step(self) -> bool:
+        """Act on the program at `at`; True when it only stood before the real one."""
+        program = _program(self._text(self.at))
+        two = f"{program} {self._text(self.at + 1)}"
+        if program == "env":
+            return self._environment()
+        if _VARIABLE.match(self._text(self.at)) and self.words[self.at].known:
+            return self._environment(skip=0)
+        if two in PREFIXES or program in PREFIXES:
+            return self._prefix(two if two in PREFIXES else program)
+        if program in _SHELLS:
+            return self._shell()
+        if program in CONTAINER_RUNNERS:
+            return self._container()
+        if two in SCRIPT_STARTERS or program in SCRIPT_STARTERS:
+            return self._started()
+        if self._install(program):
+            return False
+        if _PYTHON.match(program) or (
+            not self.words[self.at].known and self._text(self.at + 1) == "-m"
+        ):
+            return self._python()
+        return self._program(program)
+
+    def _environment(self, skip: int = 1) -> bool:
+        index = self.at + skip
+        while index < len(self.words):
+            word = self.words[index]
+            found = _VARIABLE.match(word.text)
+            if found:
+                value = tail(word, found.end())
+                span = word.view.span(word.start, word.end)
+                self.env[found.group(1)] = variable(found.group(1), value, span)
+            elif not word.text.startswith("-"):
+                break
+            elif word.text in ("-u", "-C", "-S"):
+                index += 1
+            index += 1
+        self.facts += read_compile_switches(self.env, self.role)
+        self.at = index
+        return True
+
+    def _prefix(self, name: str) -> bool:
+        with_value, bare = PREFIXES[name]
+        index = self.at + 1 + name.count(" ")
+        while index < len(self.words):
+            text = self._text(index)
+            if text == "--":
+                index += 1
+                break
+            if text.startswith("-"):
+                index += 2 if text in with_value else 1
+            elif bare and not _VARIABLE.match(text):
+                bare -= 1
+                index += 1
+            else:
+                break
+        self.at = index
+        return True
+
+    def _shell(self) -> bool:
+        """`bash -lc "…"`: the script is one word."""
+        for index in range(self.at + 1, min(self.at + 5, len(self.words))):
+            text = self._text(index)
+            if re.fullmatch(r"-[a-z]*c", text) and index + 1 < len(self.words):
+                self._script(self.words[index + 1])
+                return False
+            if not text.startswith("-"):
+                break
+        return False
+
+    def _script(self, word: Word) -> None:
+        from ecolint.shell import MAX_SHELLS, read_script
+
+        self.recognised = True
+        if self.depth < MAX_SHELLS and word.text:
+            self.facts += read_script(
+                word_view(word), self.role, env=self.env, depth=self.depth + 1
+            )
+
+    def _python(self) -> bool:
+        index = self.at + 1
+        while index < len(self.words):
+            text = self._text(index)
+            if text == "-m":
+                self.at = index + 1
+                program = self._text(self.at)
+                if program in SCRIPT_STARTERS:
+                    return self._started()
+                return not self._install(program) and self._program(program)
+            if text == "-c":
+                self._inline_python(index + 1)
+                return False
+            if not text.startswith("-"):
+                self.at = index
+                return self._own_script()
+            index += 2 if text in _PYTHON_WITH_VALUE else 1
+        return False
+
+    def _inline_python(self, index: int) -> None:
+        from ecolint.shell import read_python
+
+        if index < len(self.words) and self.words[index].exact:
+            word = self.words[index]
+            stop = word.inner + len(word.text)
+            self.facts += read_python(word.view.part(word.inner, stop, writable=False))
+
+    def _started(self) -> bool:
+        """`accelerate launch … script.py`: the script is the first word that looks like one."""
+        for index in range(self.at + 1, len(self.words)):
+            text = self._text(index)
+            if text in ("-m", "--module"):
+                self.at = index + 1
+                return self._program(self._text(self.at))
+            if text.endswith(".py"):
+                self.at = index
+                return self._own_script()
+        return False
+
+    def _own_script(self) -> bool:
+        path = self._text(self.at)
+        name = _program(path)
+        if name in BY_NAME:
+            return self._program(name)
+        lowered = name.lower()
+        if any(part in lowered for part in TRAINING_NAMES) or not name.endswith(".py"):
+            return False
+        role = self.role
+        if role in _DEPLOYED:
+            if any(part in lowered for part in EVALUATION_NAMES):
+                role = Role.EVALUATION
+            elif any(part in lowered for part in BENCHMARK_NAMES):
+                role = Role.BENCHMARK
+            elif lowered.startswith("test_") or lowered.endswith("_test.py"):
+                role = Role.TEST
+        launcher = OWN_SCRIPT
+        if name == "server.py":
+            flags, _ = read_flags(self.words, self.at + 1, {})
+            if WEBUI_COMPANIONS & flags.keys():
+                launcher = WEBUI
+        self.facts += _launch(launcher, self.words, self.at + 1, role, self.env, at=self.at)
+        return False
+
+    def _program(self, program: str) -> bool:
+        for width in (3, 2, 1):
+            if self.at + width > len(self.words):
+                continue
+            rest = [self._text(self.at + n) for n in range(1, width)]
+            launcher = BY_NAME.get(" ".join([program, *rest]))
+            if launcher is not None:
+                self._recognise(launcher, self.at + width)
+                return False
+        if program.startswith("fastchat.serve"):
+            self._recognise(BY_NAME["fastchat.serve"], self.at + 1)
+        elif program.endswith(".py") and self._text(self.at).startswith((".", "/")):
+            return self._own_script()
+        return False
+
+    def _recognise(self, launcher: Launcher, start: int) -> None:
+        self.recognised = True
+        if launcher.runs is not Runs.NOTHING:
+            self.facts += _launch(
+                launcher, self.words, start, self.role, self.env, self.version, at=self.at
+            )
+
+    def _install(self, program: str) -> bool:
+        following = self._text(self.at + 1)
+        tool = "pip" if _PIP.match(program) else program
+        if tool != "pip" and following not in _INSTALLERS.get(program, ()):
+            return False
+        from ecolint.pip import read_install
+
+        self.recognised = True
+        words = self.words[self.at :]
+        extra = install_words(tool, self.env, words[0].view.document)
+        self.facts += read_install([*words, *extra], self.role)
+        return True
+
+    # --- containers ----------------------------------------------------------------------
+
+    def _container(self) -> bool:
+        """`docker run [options] image [arguments]`."""
+        index = self.at + 1
+        if self._text(index) == "container":
+            index += 1
+        if self._text(index) not in ("run", "create"):
+            return False
+        index += 1
+        env: dict[str, Setting[Any]] = {}
+        entry: list[Word] = []
+        while index < len(self.words):
+            word = self.words[index]
+            text = word.text
+            if not text.startswith("-"):
+                if word.known:
+                    break
+                index += 1  # an unknown word among the options: `$DOCKER_OPTS`
+                continue
+            name, value, index = self._container_option(index)
+            if value is not None and name in ("-e", "--env"):
+                _put_variable(env, value)
+            elif value is not None and name == "--entrypoint":
+                entry = [value]
+        if index >= len(self.words):
+            return False
+        self.recognised = True
+        image = self.words[index]
+        self.facts += image_facts(image, self.role)
+        self.facts += read_container(entry, self.words[index + 1 :], env, image.text, self.role)
+        return False
+
+    def _container_option(self, index: int) -> tuple[str, Word | None, int]:
+        """An option's name, its value if it has one, and the index behind both."""
+        word = self.words[index]
+        text = word.text
+        following = self.words[index + 1] if index + 1 < len(self.words) else None
+        if text.startswith("--"):
+            name, equals, _ = text.partition("=")
+            if equals:
+                return name, tail(word, len(name) + 1), index + 1
+            if name in CONTAINER_SWITCHES:
+                return name, None, index + 1
+            return name, following, index + 2
+        for offset, letter in enumerate(text[1:], 1):
+            if letter in CONTAINER_SHORT_WITH_VALUE:
+                if offset + 1 < len(text):
+                    return f"-{letter}", tail(word, offset + 1), index + 1
+                return f"-{letter}", following, index + 2
+        return text, None, index + 1
+
+
+def image_facts(image: Word, role: Role) -> list[Fact]:
+    """The package fact of an image that is a nightly build."""
+    from ecolint.facts import Channel, Package
+    from ecolint.toolchain import classify_image
+
+    channel = classify_image(image.text) if image.known else None
+    if channel is None or channel is Channel.STABLE:
+        return []
+    span = image.view.span(image.start, image.end)
+    return [Package(span, image.text.partition(":")[0], "", None, channel, image.text, role)]
+
+
+def word_view(word: Word) -> View:
+    """What a word says as text of its own, for a reader of shell or Python."""
+    if word.exact and word.inner >= 0:
+        return word.view.part(word.inner, word.inner + len(word.text))
+    reader = WordReader(word.view, Scope(""), Syntax.SHELL, word.start)
+    pieces = [piece for field in reader.fields() for piece in field]
+    if reader.at == word.end and "".join(piece.text for piece in pieces) == word.text:
+        offsets = [word.view.at(piece.at + n) for piece in pieces for n in range(len(piece.text))]
+    else:
+        # Expansions stand between text and source: all of it is told at the whole word.
+        offsets = [word.view.at(word.start)] * len(word.text)
+    offsets.append(word.view.at(word.end))
+    return View(word.view.document, word.text, 0, offsets, writable=False)
+
+
+def _put_variable(env: dict[str, Setting[Any]], word: Word) -> None:
+    found = _VARIABLE.match(word.text)
+    if found:
+        value = tail(word, found.end())
+        span = word.view.span(word.start, word.end)
+        env[found.group(1)] = variable(found.group(1), value, span)
+
+
+def _program(text: str) -> str:
+    """The program's own name: no path, no `.exe`."""
+    return re.split(r"[/\\]", text)[-1].removesuffix(".exe")

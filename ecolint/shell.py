@@ -1,0 +1,116 @@
+"""Scripts in, facts out: each command of a shell text, and the programs fed to it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from ecolint.document import UnreadableError, View
+from ecolint.facts import Fact, Role, Setting
+from ecolint.shellgrammar import Assignment, Command, split
+from ecolint.shellscope import Scope
+from ecolint.shellwords import Syntax
+
+__all__ = ["Assignment", "Command", "Scope", "Syntax", "read_python", "read_script", "split"]
+
+MAX_SCRIPT = 8_000_000
+MAX_SHELLS = 6
+
+# A text without any of these names no program that we know.
+_WORDS = (
+    "pip", "vllm", "sglang", "text-generation", "load", "8bit", "4bit", "lm_eval", "lm-eval",
+    "lmdeploy", "trtllm", "litgpt", "transformers", "llamafactory", "conda", "mamba", "uv ",
+    "poetry", "pdm ", "docker", "podman", "COMPILE", "DYNAMO", "max-num-seqs", "enforce-eager",
+    "quantiz", "torch",
+)  # fmt: skip
+_WRITERS = frozenset({"cat", "tee"})
+_SHELLS = frozenset({"bash", "sh", "zsh", "ssh"})
+
+
+def read_script(
+    view: View,
+    role: Role,
+    *,
+    syntax: Syntax = Syntax.SHELL,
+    scope: Scope | None = None,
+    env: Mapping[str, Setting[Any]] | None = None,
+    depth: int = 0,
+) -> list[Fact]:
+    """The facts of a shell text.
+
+    Args:
+        view: the text.
+        role: what the file that holds it is for.
+        syntax: whose rules for comments and variables hold.
+        scope: variables known before.
+        env: environment variables that reach every command.
+        depth: how many shells this one stands in.
+
+    Raises:
+        UnreadableError: the text is larger than any script (8 MB).
+    """
+    if not any(word in view.text for word in _WORDS):
+        return []
+    if len(view.text) > MAX_SCRIPT:
+        raise UnreadableError(
+            f"a script of {len(view.text) // 1_000_000} MB", "exclude it, or move the data out"
+        )
+    facts: list[Fact] = []
+    for command in split(view, syntax=syntax, scope=scope):
+        facts.extend(_read(view, command, role, env or {}, depth))
+    return facts
+
+
+def _read(
+    view: View, command: Command, role: Role, outer: Mapping[str, Setting[Any]], depth: int
+) -> list[Fact]:
+    from ecolint.commands import read_argv
+    from ecolint.environment import read_compile_switches, variable
+
+    own = {
+        each.name: variable(
+            each.name,
+            each.value,
+            view.span(each.start, each.end),
+            view.span(each.start, each.start + len(each.name)),
+        )
+        for each in (*command.environment, *command.assigned)
+    }
+    set_here = {
+        each.name: own[each.name] for each in command.assigned if each.exported or command.words
+    }
+    facts = read_compile_switches(set_here, role)
+    if command.words:
+        facts += read_argv(command.words, role, {**outer, **own}, depth=depth)
+    if command.heredoc is not None:
+        facts += _read_heredoc(command, role, depth)
+    return facts
+
+
+def _read_heredoc(command: Command, role: Role, depth: int) -> list[Fact]:
+    """The text fed to a command: a Python program, a script, or a file of either kind."""
+    text = command.heredoc
+    assert text is not None
+    program = command.words[0].text.rsplit("/", 1)[-1] if command.words else ""
+    targets = list(command.written)
+    if program == "tee":
+        targets += [word.text for word in command.words[1:]]
+    if program not in _WRITERS:
+        targets = []
+    if not command.literal and ("$" in text.text or "`" in text.text):
+        text = text.part(0, len(text.text), writable=False)
+    names = [word.text for word in command.words]
+    if program.startswith("python") or any(name.endswith(".py") for name in targets):
+        return read_python(text)
+    fed = program in _SHELLS or not command.words or names[:2] == ["sudo", "bash"]
+    if (fed or any(name.endswith((".sh", ".bash")) for name in targets)) and depth < MAX_SHELLS:
+        return read_script(text, role, depth=depth + 1)
+    return []
+
+
+def read_python(view: View) -> list[Fact]:
+    """The facts of a Python program inside a script; none where it is no Python."""
+    from ecolint.frontends.python import read_view
+
+    try:
+        return read_view(view)
+    except UnreadableError:
+        return []

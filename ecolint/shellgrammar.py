@@ -1,0 +1,452 @@
+"""The commands of a shell text: what runs, with which words and which environment.
+
+The reader knows the grammar only as far as it decides where a command starts and whether
+its variables are certain. It never fails: what it can't make out gives unknown words.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from ecolint.document import View
+from ecolint.shellscope import UNKNOWN, Field, Piece, Scope, Value, word_of
+from ecolint.shellwords import MAX_NESTING, Syntax, WordReader, closing
+from ecolint.words import Word
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """`NAME=value` as written at `start`..`end` of the view; `exported` reaches programs."""
+
+    name: str
+    value: Word
+    start: int
+    end: int
+    exported: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One simple command.
+
+    `assigned` is what it sets itself, `environment` what it finds exported (the last of a
+    name counts), `written` the files it writes, `heredoc` the text it is fed; `literal`
+    tells that the shell leaves that text alone.
+    """
+
+    words: tuple[Word, ...]
+    assigned: tuple[Assignment, ...] = ()
+    environment: tuple[Assignment, ...] = ()
+    written: tuple[str, ...] = ()
+    heredoc: View | None = None
+    literal: bool = True
+
+
+@dataclass(slots=True)
+class _Draft:
+    words: list[Word] = field(default_factory=list)
+    assigned: list[Assignment] = field(default_factory=list)
+    environment: tuple[Assignment, ...] = ()
+    written: list[str] = field(default_factory=list)
+    heredoc: View | None = None
+    literal: bool = True
+    fed: bool = False
+
+    @property
+    def empty(self) -> bool:
+        return not (self.words or self.assigned or self.written or self.fed)
+
+
+@dataclass(frozen=True, slots=True)
+class _Pending:
+    draft: _Draft
+    delimiter: str
+    strip_tabs: bool
+    literal: bool
+
+
+_BLANK = re.compile(r"[ \t\f\v]+")
+_COMMENT = re.compile(r"#[^\n]*")
+_OPERATOR = re.compile(r"&&|\|\||;;&|;;|;&|\|&|[;|&]")
+_REDIRECTION = re.compile(r"(?:\d+|&|\{\w+\})?(<<<|<<-|<<|<&|<>|>>|>\||>&|[<>])(?!\()")
+_ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)(\[[^]\n]*\])?(\+?)=")
+_DECLARING = frozenset({"export", "declare", "typeset", "local", "readonly"})
+_PATTERN = re.compile(r"(?:[^)'\"\n]|'[^'\n]*'|\"[^\"\n]*\")*\)?")
+_PASSED = frozenset({"!", "time", "coproc", "then", "do"})
+_CLOSING_WORDS = {"fi": ("if",), "done": ("loop",), "esac": ("case",), "}": ("group", "function")}
+
+
+def split(
+    view: View, *, syntax: Syntax = Syntax.SHELL, scope: Scope | None = None
+) -> Iterator[Command]:
+    """The commands of a shell text in the order they are written, bodies of blocks included.
+
+    Args:
+        view: the text.
+        syntax: whose rules for comments and variables hold.
+        scope: variables known before; those that the text sets are added.
+    """
+    yield from _Splitter(view, syntax, scope or Scope(view.text)).commands()
+
+
+class _Splitter:
+    def __init__(self, view: View, syntax: Syntax, scope: Scope, depth: int = 0) -> None:
+        self._view = view
+        self._text = view.text
+        self._scope = scope
+        self._syntax = syntax
+        self._words = WordReader(view, scope, syntax)
+        self._draft = _Draft()
+        self._line: list[_Draft] = []
+        self._pending: list[_Pending] = []
+        self._exported: dict[str, Assignment] = {}
+        self._exports_all = False
+        self._environment: tuple[Assignment, ...] = ()
+        self._unsure = False
+        self._function_next = False
+        self._pattern_next = False
+        self._depth = depth
+
+    def commands(self) -> Iterator[Command]:
+        reader = self._words
+        while reader.at < reader.end:
+            before = reader.at
+            self._step()
+            if self._line and not self._pending:
+                yield from self._finished()
+            reader.at = max(reader.at, before + 1)
+        self._flush()
+        yield from self._finished()
+        yield from self._substitutions()
+
+    def _finished(self) -> Iterator[Command]:
+        for draft in self._line:
+            yield Command(
+                tuple(draft.words),
+                tuple(draft.assigned),
+                draft.environment,
+                tuple(draft.written),
+                draft.heredoc,
+                draft.literal,
+            )
+        self._line.clear()
+
+    def _substitutions(self) -> Iterator[Command]:
+        """The commands inside `$(…)`, which run wherever the word that holds them does."""
+        if self._depth >= MAX_NESTING:
+            return
+        for start, end in self._words.commands:
+            inner = _Splitter(self._view, self._syntax, self._scope, self._depth + 1)
+            inner._words.at, inner._words.end = start, end
+            yield from inner.commands()
+
+    def _step(self) -> None:
+        reader, text = self._words, self._text
+        at = reader.at
+        char = text[at]
+        if self._pattern_next:
+            self._case_pattern()
+        elif blank := _BLANK.match(text, at, reader.end):
+            reader.at = blank.end()
+        elif char == "\\" and reader.continuation():
+            pass
+        elif char == "#":
+            comment = _COMMENT.match(text, at, reader.end)
+            reader.at = comment.end() if comment else at + 1
+        elif char in "\r\n":
+            reader.at += 1
+            if char == "\n":
+                self._flush()
+                self._unsure = False
+                self._read_heredocs()
+        elif redirection := _REDIRECTION.match(text, at, reader.end):
+            self._redirect(redirection)
+        elif operator := _OPERATOR.match(text, at, reader.end):
+            self._operator(operator)
+        elif char == "(":
+            self._open()
+        elif char == ")":
+            reader.at += 1
+            self._flush()
+            if self._scope.innermost == "subshell":
+                self._scope.leave()
+        elif char in "<>":
+            reader.at = closing(text, min(at + 1, reader.end - 1), reader.end)
+            self._draft.words.append(Word("", self._view, at, reader.at, False, -1, False))
+        else:
+            self._word()
+
+    def _operator(self, operator: re.Match[str]) -> None:
+        self._words.at = operator.end()
+        self._flush()
+        sign = operator.group()
+        self._unsure = sign in ("&&", "||")
+        if (sign.startswith(";;") or sign == ";&") and self._scope.innermost == "case":
+            self._scope.branch()
+            self._pattern_next = True
+
+    def _open(self) -> None:
+        reader, text = self._words, self._text
+        empty = re.compile(r"\([ \t]*\)").match(text, reader.at, reader.end)
+        if empty and len(self._draft.words) == 1:
+            reader.at = empty.end()
+            self._draft = _Draft()
+            self._function_next = True
+        elif text.startswith("((", reader.at) and not self._draft.words:
+            reader.at = closing(text, reader.at, reader.end)
+        else:
+            reader.at += 1
+            self._flush()
+            self._scope.enter("function" if self._function_next else "subshell")
+            self._function_next = False
+
+    # --- words ---------------------------------------------------------------------------
+
+    def _word(self) -> None:
+        reader = self._words
+        start = reader.at
+        declaring = bool(self._draft.words) and self._draft.words[0].text in _DECLARING
+        if (not self._draft.words or declaring) and self._assignment(declaring):
+            return
+        words = reader.read()
+        if reader.at == start:
+            reader.at += 1
+            return
+        if not self._draft.words and not self._draft.assigned and len(words) == 1:
+            written = self._text[start : reader.at]
+            if self._keyword(written):
+                return
+        self._draft.words.extend(words)
+
+    def _assignment(self, declaring: bool) -> bool:
+        reader = self._words
+        found = _ASSIGNMENT.match(self._text, reader.at, reader.end)
+        if found is None:
+            return False
+        name, index, plus = found.groups()
+        start = reader.at
+        reader.at = found.end()
+        exported = declaring and self._exports()
+        if self._text.startswith("(", reader.at) and not index:
+            items = self._array()
+            if plus:
+                self._scope.extend(name, items, unsure=self._unsure)
+            else:
+                self._scope.assign(name, items, unsure=self._unsure)
+            self._draft.assigned.append(
+                Assignment(name, word_of(UNKNOWN[0], self._view, start, reader.at), start, start)
+            )
+            return True
+        begin = reader.at
+        value = self._scalar()
+        if index:
+            self._scope.assign(name, UNKNOWN)
+        elif plus:
+            self._scope.join(name, value, unsure=self._unsure)
+        else:
+            self._scope.assign(name, (value,), unsure=self._unsure)
+        word = word_of(value, self._view, begin, reader.at)
+        self._draft.assigned.append(Assignment(name, word, start, reader.at, exported))
+        return True
+
+    def _exports(self) -> bool:
+        first = self._draft.words[0].text
+        flags = "".join(word.text for word in self._draft.words[1:])
+        return first == "export" or (flags.startswith("-") and "x" in flags)
+
+    def _scalar(self) -> Field:
+        """The value of an assignment: one field, since the shell doesn't split there."""
+        fields = self._words.fields()
+        joined: list[Piece] = []
+        for index, pieces in enumerate(fields):
+            if index:
+                joined.append(Piece(" "))
+            joined.extend(pieces)
+        return tuple(joined)
+
+    def _array(self) -> Value:
+        reader = self._words
+        reader.at += 1
+        items: list[Field] = []
+        while reader.at < reader.end:
+            before = reader.at
+            char = self._text[before]
+            if char == ")":
+                reader.at += 1
+                break
+            if char == "#":
+                comment = _COMMENT.match(self._text, before, reader.end)
+                reader.at = comment.end() if comment else before + 1
+            elif char.isspace():
+                reader.at += 1
+            elif not (char == "\\" and reader.continuation()):
+                items.extend(reader.fields())
+                reader.at = max(reader.at, before + 1)
+        return tuple(items)
+
+    # --- grammar -------------------------------------------------------------------------
+
+    def _keyword(self, word: str) -> bool:
+        """Act on a reserved word in command position; False for any other word."""
+        scope = self._scope
+        if word in _PASSED:
+            pass
+        elif word == "if":
+            scope.enter("if")
+        elif word in ("elif", "else"):
+            if scope.innermost == "if":
+                scope.branch()
+        elif word in ("while", "until"):
+            scope.enter("loop")
+        elif word in ("for", "select"):
+            scope.enter("loop")
+            self._loop_header()
+        elif word == "case":
+            self._case_header()
+        elif word == "{":
+            scope.enter("function" if self._function_next else "group")
+            self._function_next = False
+        elif word in _CLOSING_WORDS:
+            if scope.innermost in _CLOSING_WORDS[word]:
+                scope.leave()
+        elif word == "function":
+            self._skip_blanks()
+            self._words.fields()
+            self._function_next = True
+            empty = re.compile(r"[ \t]*\([ \t]*\)").match(self._text, self._words.at)
+            if empty:
+                self._words.at = empty.end()
+        elif word == "[[":
+            found = re.compile(r"\s\]\]").search(self._text, self._words.at, self._words.end)
+            self._words.at = found.end() if found else self._words.end
+        else:
+            return False
+        return True
+
+    def _loop_header(self) -> None:
+        reader = self._words
+        self._skip_blanks()
+        if self._text.startswith("((", reader.at):
+            reader.at = closing(self._text, reader.at, reader.end)
+            return
+        header = re.compile(r"(\w+)\s+in\b").match(self._text, reader.at, reader.end)
+        if header is None:
+            return
+        reader.at = header.end()
+        fields: list[Field] = []
+        while reader.at < reader.end:
+            self._skip_blanks()
+            before = reader.at
+            fields.extend(reader.fields())
+            if reader.at == before:
+                break
+        self._scope.assign(header.group(1), tuple(fields) if len(fields) == 1 else UNKNOWN)
+
+    def _case_header(self) -> None:
+        reader = self._words
+        header = re.compile(r"[ \t]*[^\n;]*?\sin\b").match(self._text, reader.at, reader.end)
+        self._scope.enter("case")
+        if header:
+            reader.at = header.end()
+            self._pattern_next = True
+
+    def _case_pattern(self) -> None:
+        reader = self._words
+        start = re.compile(r"(?:\s|#[^\n]*\n)*").match(self._text, reader.at, reader.end)
+        reader.at = start.end() if start else reader.at
+        self._pattern_next = False
+        if re.compile(r"esac\b").match(self._text, reader.at, reader.end):
+            return
+        if pattern := _PATTERN.match(self._text, reader.at, reader.end):
+            reader.at = pattern.end()
+
+    def _skip_blanks(self) -> None:
+        reader = self._words
+        while True:
+            blank = _BLANK.match(self._text, reader.at, reader.end)
+            if blank:
+                reader.at = blank.end()
+            elif not (self._text.startswith("\\", reader.at) and reader.continuation()):
+                return
+
+    # --- redirections --------------------------------------------------------------------
+
+    def _redirect(self, found: re.Match[str]) -> None:
+        reader = self._words
+        sign = found.group(1)
+        reader.at = found.end()
+        self._skip_blanks()
+        start = reader.at
+        target = reader.read()
+        text = target[0].text if target else ""
+        if sign in ("<<", "<<-"):
+            written = self._text[start : reader.at]
+            literal = any(mark in written for mark in "'\"\\")
+            self._draft.fed = True
+            self._pending.append(_Pending(self._draft, text, sign == "<<-", literal))
+        elif sign in (">", ">>", ">|"):
+            self._draft.written.append(text)
+
+    def _read_heredocs(self) -> None:
+        reader = self._words
+        for pending in self._pending:
+            start = reader.at
+            tabs = r"\t*" if pending.strip_tabs else ""
+            last = re.compile(rf"^{tabs}{re.escape(pending.delimiter)}[ \t\r]*$", re.MULTILINE)
+            found = last.search(self._text, start, reader.end)
+            stop = found.start() if found else reader.end
+            reader.at = found.end() if found else reader.end
+            body = self._view.part(start, stop)
+            if pending.strip_tabs:
+                body = _without_tabs(self._view, start, stop)
+            pending.draft.heredoc = body
+            pending.draft.literal = pending.literal
+        self._pending.clear()
+
+    def _flush(self) -> None:
+        draft, self._draft = self._draft, _Draft()
+        if draft.empty:
+            return
+        first = draft.words[0].text if draft.words else ""
+        if first == "unset":
+            for word in draft.words[1:]:
+                self._scope.forget(word.text)
+                self._exported.pop(word.text, None)
+        self._export(draft, first)
+        draft.environment = self._environment
+        self._line.append(draft)
+
+    def _export(self, draft: _Draft, first: str) -> None:
+        changed = first == "unset"
+        if first == "set" and any(word.text in ("-a", "allexport") for word in draft.words[1:]):
+            self._exports_all = True
+        for assignment in draft.assigned:
+            name = assignment.name
+            if assignment.exported or (
+                not draft.words and (name in self._exported or self._exports_all)
+            ):
+                self._exported[name] = assignment
+                changed = True
+        if first == "export":
+            for word in draft.words[1:]:
+                value = self._scope.get(word.text)
+                if value is not None and len(value) == 1:
+                    held = word_of(value[0], self._view, word.start, word.end)
+                    self._exported[word.text] = Assignment(
+                        word.text, held, word.start, word.end, True
+                    )
+                    changed = True
+        if changed:
+            self._environment = tuple(self._exported.values())
+
+
+def _without_tabs(view: View, start: int, stop: int) -> View:
+    """The stretch of a view without the tabs that `<<-` takes off its lines."""
+    kept = [
+        index
+        for line in re.finditer(r"\t*([^\n]*\n?)", view.text[start:stop])
+        for index in range(start + line.start(1), start + line.end(1))
+    ]
+    text = "".join(view.text[index] for index in kept)
+    offsets = [view.at(index) for index in kept] + [view.at(stop)]
+    return View(view.document, text, 0, offsets, view.quoting, view.separator, view.writable)

@@ -1,0 +1,157 @@
+"""Variables of a script, and the text they stand for, character by character.
+
+A value remembers where each of its characters is written, so that a flag behind
+`"${ARGS[@]}"` can be told, and changed, where its author put it.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from ecolint.document import View
+from ecolint.words import Word
+
+MAX_EXPANSION = 65_536
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A run of characters of a word; `at` is where the first stands, -1 if nowhere."""
+
+    text: str
+    at: int = -1
+    known: bool = True
+
+
+Field: TypeAlias = tuple[Piece, ...]
+Value: TypeAlias = tuple[Field, ...]
+UNKNOWN: Value = ((Piece("", -1, False),),)
+
+
+@dataclass(slots=True)
+class _Frame:
+    kind: str
+    before: dict[str, Value | None] = field(default_factory=dict)
+    outcomes: dict[str, list[Value]] = field(default_factory=dict)
+    first: dict[str, Value | None] = field(default_factory=dict)
+
+
+class Scope:
+    """The variables of a script, as far as it sets them to something we can tell.
+
+    Blocks that may or may not run leave a variable unknown, unless they only give one that
+    had no value a first one (the idiom for a default).
+    """
+
+    def __init__(self, text: str, values: Mapping[str, Value] | None = None) -> None:
+        self._uses = Counter(re.findall(r"\$[{(]?([A-Za-z_]\w*)", text))
+        self._values: dict[str, Value] = dict(values or {})
+        self._frames: list[_Frame] = []
+
+    def get(self, name: str) -> Value | None:
+        """The value of a variable; None when the script never sets it."""
+        return self._values.get(name)
+
+    def used_once(self, name: str) -> bool:
+        """Whether a single place reads the variable, so that its value serves nothing else."""
+        return self._uses[name] <= 1
+
+    def assign(self, name: str, value: Value, *, unsure: bool = False) -> None:
+        """Set a variable; `unsure` tells that the assignment may not happen."""
+        old = self._values.get(name)
+        if unsure and old is not None and texts(old) != texts(value):
+            value = UNKNOWN
+        if self._frames:
+            self._frames[-1].before.setdefault(name, old)
+        if _size(value) > MAX_EXPANSION:
+            value = UNKNOWN
+        self._values[name] = value
+
+    def extend(self, name: str, value: Value, *, unsure: bool = False) -> None:
+        """Append to an array (`NAME+=(…)`) or, with one field, to a scalar."""
+        old = self._values.get(name, ())
+        self.assign(name, UNKNOWN if unsure else (*old, *value))
+
+    def join(self, name: str, added: Field, *, unsure: bool = False) -> None:
+        """Append text to a scalar (`NAME+=text`)."""
+        old = self._values.get(name, UNKNOWN)
+        if len(old) > 1 or unsure:
+            self.assign(name, UNKNOWN)
+        else:
+            self.assign(name, ((*(old[0] if old else ()), *added),))
+
+    def forget(self, name: str) -> None:
+        """Unset a variable."""
+        self.assign(name, UNKNOWN)
+
+    def enter(self, kind: str) -> None:
+        """Begin a block: "if", "case", "loop", "function", "group" or "subshell"."""
+        self._frames.append(_Frame(kind))
+
+    @property
+    def innermost(self) -> str:
+        """The kind of the innermost open block; "" outside any."""
+        return self._frames[-1].kind if self._frames else ""
+
+    def branch(self) -> None:
+        """Go on to the next alternative of an `if` or `case`."""
+        frame = self._frames[-1]
+        for name, old in frame.before.items():
+            frame.outcomes.setdefault(name, []).append(self._values[name])
+            frame.first.setdefault(name, old)
+            self._put(name, old)
+        frame.before.clear()
+
+    def leave(self) -> None:
+        """End the innermost block."""
+        frame = self._frames[-1]
+        if frame.kind == "group":
+            self._frames.pop()
+            if self._frames:
+                for name, old in frame.before.items():
+                    self._frames[-1].before.setdefault(name, old)
+            return
+        self.branch()
+        self._frames.pop()
+        if frame.kind == "subshell":
+            return
+        for name, values in frame.outcomes.items():
+            default = frame.first[name] is None and len(values) == 1 and frame.kind != "function"
+            self.assign(name, values[0] if default else UNKNOWN)
+
+    def _put(self, name: str, value: Value | None) -> None:
+        if value is None:
+            self._values.pop(name, None)
+        else:
+            self._values[name] = value
+
+
+def texts(value: Value) -> list[str]:
+    """The fields of a value as plain text."""
+    return ["".join(piece.text for piece in each) for each in value]
+
+
+def value_of(word: Word) -> Value:
+    """A word's text as the value of a variable."""
+    if not word.known:
+        return UNKNOWN
+    return ((Piece(word.text, word.inner if word.exact else -1),),)
+
+
+def word_of(pieces: Field, view: View, start: int, end: int) -> Word:
+    """The word that the pieces make up, standing at `start`..`end` of the view."""
+    text = "".join(piece.text for piece in pieces)
+    known = all(piece.known for piece in pieces)
+    inner = pieces[0].at if pieces else -1
+    at = inner
+    exact = at >= 0 and known
+    for piece in pieces:
+        exact = exact and piece.at == at
+        at += len(piece.text)
+    return Word(text, view, start, end, known, inner if exact else -1, exact)
+
+
+def _size(value: Value) -> int:
+    return sum(len(piece.text) + 16 for pieces in value for piece in pieces)
