@@ -37,7 +37,7 @@ def read_view(view: View) -> list[Fact]:
     part = sites.relevant(view.text)
     if part is None:
         return []
-    program = Program(view, _parse(part.text), part.hidden)
+    program = Program(view, _parse(part.text), part)
     recogniser = Recogniser(program, purpose.of(view.text))
     return [*recogniser.read(), *read_commands(recogniser)]
 

@@ -117,7 +117,7 @@ def _decorators(resolver: Resolver, found: Compiled) -> None:
 
 def _is_static(resolver: Resolver, assignment: Assignment) -> bool:
     values = resolver.value(assignment.value, resolver.where(assignment.place))
-    return any("static" in str(plain(v)) for v in values)
+    return any("static" in text for v in values if isinstance(text := plain(v), str))
 
 
 def is_model(resolver: Resolver, node: cst.BaseExpression, place: Place) -> bool:

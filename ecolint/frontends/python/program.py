@@ -5,14 +5,15 @@ One LibCST visitor records everything in a single walk; no scope or qualified-na
 loops and functions that must be entered to get there.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
 import libcst as cst
-from libcst.metadata import CodeRange, MetadataWrapper, PositionProvider
 
 from ecolint.document import View
+from ecolint.frontends.python.positions import Positions
+from ecolint.frontends.python.sites import Slice
 
 Function: TypeAlias = cst.FunctionDef | cst.Lambda
 
@@ -43,6 +44,7 @@ class Frame:
     node: cst.CSTNode | None
     parent: "Frame | None"
     scope: Scope
+    order: int = 0
     test: cst.BaseExpression | None = None
     truth: bool = True
     case: cst.MatchCase | None = None
@@ -103,15 +105,12 @@ class Assignment:
 class Program:
     """A parsed view with all that the visitor saw."""
 
-    def __init__(
-        self, view: View, module: cst.Module, hidden: frozenset[str] = frozenset()
-    ) -> None:
-        """Walk `module`, parsed from the view's text; `hidden` names are bound where it was cut."""
+    def __init__(self, view: View, module: cst.Module, part: Slice) -> None:
+        """Walk `module`, parsed from `part`, which was cut from the view's text."""
         self.view = view
-        self.hidden = hidden
-        wrapper = MetadataWrapper(module, unsafe_skip_copy=True)
-        self._positions = wrapper.resolve(PositionProvider)
-        self.module = wrapper.module
+        self.hidden = part.hidden
+        self.module = module
+        self.positions = Positions(module, part.starts)
         self._starts = _line_starts(view.text)
         self.root = Scope(self.module, None)
         self.calls: list[Place] = []
@@ -130,8 +129,8 @@ class Program:
 
     def span(self, node: cst.CSTNode, end: cst.CSTNode | None = None) -> tuple[int, int]:
         """The positions in the view from the start of `node` to the end of it (or of `end`)."""
-        first: CodeRange = self._positions[node]
-        last: CodeRange = self._positions[end or node]
+        first = self.positions.of(node)
+        last = self.positions.of(end or node)
         return (
             self._starts[first.start.line - 1] + first.start.column,
             self._starts[last.end.line - 1] + last.end.column,
@@ -180,6 +179,7 @@ class _Walker(cst.CSTVisitor):
         self.scope = program.root
         self.frame = Frame("module", program.module, None, program.root)
         self.order = 0
+        self.index = 0
         self.statement: cst.CSTNode | None = None
         program.scopes[program.module] = program.root
 
@@ -194,7 +194,7 @@ class _Walker(cst.CSTVisitor):
         self.frame, self.scope = outer_frame, outer_scope
 
     def _under(self, kind: str, node: cst.CSTNode, **more: object) -> Frame:
-        return Frame(kind, node, self.frame, self.scope, **more)  # type: ignore[arg-type]
+        return Frame(kind, node, self.frame, self.scope, self._next(), **more)  # type: ignore[arg-type]
 
     def _next(self) -> int:
         self.order += 1
@@ -211,17 +211,23 @@ class _Walker(cst.CSTVisitor):
 
     # blocks
 
+    def on_visit(self, node: cst.CSTNode) -> bool:
+        self.program.positions.note(node, self.index)
+        return super().on_visit(node)
+
     def visit_Module(self, node: cst.Module) -> bool:
-        self._block(node.body)
+        self._block(node.body, top=True)
         return False
 
     def visit_IndentedBlock(self, node: cst.IndentedBlock) -> bool:
         self._block(node.body)
         return False
 
-    def _block(self, body: "tuple[cst.CSTNode, ...] | list[cst.CSTNode] | object") -> None:
+    def _block(self, body: Sequence[cst.CSTNode], *, top: bool = False) -> None:
         outer = self.frame
-        for statement in body:  # type: ignore[attr-defined]
+        for index, statement in enumerate(body):
+            if top:
+                self.index = index
             statement.visit(self)
             if isinstance(statement, cst.If) and statement.orelse is None:
                 if ends_flow(statement.body):
@@ -297,7 +303,7 @@ class _Walker(cst.CSTVisitor):
             self._targets(inner.target, inner.iter, "loop")
             for test in inner.ifs:
                 test.test.visit(self)
-                current = Frame("if", test, current, scope, test=test.test)
+                current = Frame("if", test, current, scope, self._next(), test=test.test)
                 self.frame = current
             inner = inner.inner_for_in
         for result in results:

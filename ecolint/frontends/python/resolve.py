@@ -142,32 +142,13 @@ class Resolver:
                     yield part.node.subject
 
     def _taken(self, frame: Frame, env: Environment | None) -> bool | None:
-        outer = Where(frame.parent or frame, 1 << 60, env)
+        outer = Where(frame.parent or frame, frame.order, env)
         if frame.kind == "if" and frame.test is not None:
-            verdict = self.test(frame.test, self._before(frame, env))
+            verdict = self.test(frame.test, outer)
             return None if verdict is None else verdict is frame.truth
         if frame.kind == "case" and frame.case is not None and isinstance(frame.node, cst.Match):
             return self._case(frame.node, frame.case, outer)
         return True
-
-    def _before(self, frame: Frame, env: Environment | None) -> Where:
-        """The reading point of a branch's condition: just before the branch."""
-        node = frame.node
-        order = 1 << 60
-        if node is not None:
-            inner = [p.order for p in self._inside(node)]
-            order = min(inner, default=order)
-        return Where(frame.parent or frame, order, env)
-
-    def _inside(self, node: cst.CSTNode) -> list[Place]:
-        body = node.body if isinstance(node, (cst.If, cst.IfExp)) else node
-        found = self.program.places.get(body)
-        if found is not None:
-            return [found]
-        start, end = self.program.span(node)
-        return [
-            place for place in self.program.calls if start <= self.program.span(place.node)[0] < end
-        ]
 
     # --- conditions -------------------------------------------------------------------
 

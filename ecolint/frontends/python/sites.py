@@ -74,10 +74,14 @@ class _Unit:
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """A program without what bears on no site, and the names that went with the rest."""
+    """A program without what bears on no site, and the names that went with the rest.
+
+    `starts` are the first lines of its top-level statements, where known.
+    """
 
     text: str
     hidden: frozenset[str] = frozenset()
+    starts: tuple[int, ...] = ()
 
 
 def relevant(text: str) -> Slice | None:
@@ -107,7 +111,8 @@ def relevant(text: str) -> Slice | None:
         return None
     hidden = {name for i, u in enumerate(units) if i not in kept for name in u.binds}
     shown = {name for i in kept for name in units[i].binds}
-    return Slice(_blank(text, units, kept), frozenset(hidden - shown))
+    starts = tuple(units[i].first for i in sorted(kept) if units[i].owner is None)
+    return Slice(_blank(text, units, kept), frozenset(hidden - shown), starts)
 
 
 def _units(tree: ast.Module, commands: bool) -> Iterator[_Unit]:
@@ -184,6 +189,8 @@ def _call(node: ast.Call, unit: _Unit, commands: bool) -> None:
         unit.weak |= not name.endswith(NOT_MODELS)
     elif tail == "compile":
         unit.weak |= _root(func) == "torch"
+    elif tail == "partial" and node.args:
+        unit.weak |= getattr(node.args[0], "attr", "") == "from_pretrained"
     elif tail in _WEAK_TAILS or tail in _METHODS:
         unit.weak = True
     elif tail in ("update", "setdefault") and isinstance(func, ast.Attribute):
@@ -287,13 +294,13 @@ def _closure(units: list[_Unit]) -> set[int]:
         frontier = set()
         for index in sorted(wanted - kept, key=lambda i: units[i].last - units[i].first):
             budget -= _length(units, index)
-            if budget < 0:
-                return kept
-            frontier.add(index)
-            kept.add(index)
+            if budget >= 0:
+                frontier.add(index)
+        kept |= frontier
         if not frontier:
             break
-    return kept
+    # A method cannot stand without its class.
+    return kept | {headers[id(owner)] for i in kept if (owner := units[i].owner) is not None}
 
 
 def _length(units: list[_Unit], index: int) -> int:

@@ -13,7 +13,7 @@ from ecolint.facts import Via
 from ecolint.frontends.python.program import Frame, Function
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Environment:
     """Arguments of the calls that the resolver is inside of: function → parameter → values."""
 
@@ -22,7 +22,7 @@ class Environment:
     outer: "Environment | None" = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Where:
     """Where an expression is read: what encloses it, and what came before it."""
 
@@ -32,12 +32,12 @@ class Where:
     depth: int = 0
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Unknown:
     """A value that the file does not tell."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Const:
     """A scalar, where it is written, and how it was found."""
 
@@ -46,7 +46,7 @@ class Const:
     via: Via = Via.LITERAL
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Items:
     """A list, tuple or set with the values of each element."""
 
@@ -55,7 +55,7 @@ class Items:
     via: Via = Via.LITERAL
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Entry:
     """One key of a table: its value, and the nodes that spell it."""
 
@@ -65,7 +65,7 @@ class Entry:
     holder: cst.CSTNode
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Table:
     """A dict: entries known by key; `open` when it may hold others."""
 
@@ -74,14 +74,14 @@ class Table:
     open: bool = False
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Ref:
     """Something from outside the file, by its dotted name; `?.x` where nothing imports x."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Made:
     """What a call of something outside the file returned; `target` names the callee."""
 
@@ -91,7 +91,7 @@ class Made:
     receiver: "Value | None" = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Method:
     """An attribute of a made object or of an unknown one."""
 
@@ -99,7 +99,7 @@ class Method:
     attribute: str
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Local:
     """A function of this file; `owner` is the instance it was taken from."""
 
@@ -108,7 +108,7 @@ class Local:
     owner: "Value | None" = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class LocalClass:
     """A class of this file."""
 
@@ -116,7 +116,7 @@ class LocalClass:
     where: Where
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Record:
     """An instance of a class of this file; `call` made it, None for `self`."""
 
@@ -125,7 +125,7 @@ class Record:
     where: Where
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Partial:
     """functools.partial of something."""
 
@@ -134,12 +134,12 @@ class Partial:
     where: Where
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Namespace:
     """Parsed command-line arguments; their defaults are what runs when nobody says otherwise."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Member:
     """A member of an enum of this file."""
 
