@@ -4,11 +4,10 @@ A writer has one function, `write(result, stream, style)`: it prints the finding
 a text stream. `style` tells what the stream can show; only formats for people look at it.
 """
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TextIO
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from ecolint.diagnostics import Diagnostic
 
 FORMATS = {
@@ -47,9 +46,9 @@ class Writer(Protocol):
         ...
 
 
-def writer(name: str) -> Writer:
+def load_writer(name: str) -> Writer:
     """The writer of a format. KeyError for a name that is not in FORMATS."""
     from importlib import import_module
 
-    module: Writer = import_module(FORMATS[name])  # type: ignore[assignment]
+    module: Writer = import_module(FORMATS[name])
     return module
