@@ -7,13 +7,14 @@ need a companion, such as an import of a library that serves or loads models.
 
 from collections.abc import Callable
 from functools import lru_cache
-from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from ecolint.document import Kind
 
 if TYPE_CHECKING:
     import re
+
+    _Search = Callable[[bytes], object]
 
 DECISIVE: tuple[bytes, ...] = (
     b"load_in_8bit", b"load_in_4bit", b"BitsAndBytesConfig", b"BnbQuantizationConfig",
@@ -52,53 +53,56 @@ WEAK: tuple[bytes, ...] = (
 
 def matters(kind: Kind, raw: bytes) -> bool:
     """Whether a file of this kind and content can hold a fact."""
-    if kind is Kind.PYTHON:
-        if _anyhow(raw):
+    if kind is not Kind.PYTHON and kind is not Kind.NOTEBOOK:
+        return True
+    searches = _searches()
+    if searches is not None:
+        decisive, weak, imports = searches
+        if decisive(raw) is not None:
             return True
-        if not any(word in raw for word in WEAK) or not any(word in raw for word in _NEAR):
-            return False
-        return _imports().search(raw) is not None
-    if kind is Kind.NOTEBOOK:
-        return _anyhow(raw) or (
-            any(word in raw for word in WEAK) and any(word in raw for word in _NEAR)
+        return weak(raw) is not None and (
+            imports(raw) is not None if kind is Kind.PYTHON else _near(raw)
         )
-    return True
+    if any(word in raw for word in DECISIVE):
+        return True
+    if not any(word in raw for word in WEAK) or not _near(raw):
+        return False
+    return kind is Kind.NOTEBOOK or _imports().search(raw) is not None
+
+
+def sharpen() -> None:
+    """Use google-re2, where installed, from now on; it pays off from a few hundred files."""
+    _sharp.append(True)
+    _searches.cache_clear()
+
+
+_sharp: list[bool] = []
+_IMPORT = rb"(?m)^[ \t]*(?:from|import)[ \t]+(?:" + b"|".join(_LIBRARIES) + rb")\b"
+
+
+@lru_cache(maxsize=1)
+def _searches() -> "tuple[_Search, _Search, _Search] | None":
+    if not _sharp:
+        return None
+    try:
+        import re2
+    except ImportError:
+        return None
+    options = re2.Options()
+    options.encoding = re2.Options.Encoding.LATIN1
+    words = [b"|".join(re2.escape(word) for word in group) for group in (DECISIVE, WEAK)]
+    decisive, weak, imports = (
+        re2.compile(pattern, options).search for pattern in (*words, _IMPORT)
+    )
+    return decisive, weak, imports
 
 
 @lru_cache(maxsize=1)
 def _imports() -> "re.Pattern[bytes]":
     import re
 
-    names = b"|".join(_LIBRARIES)
-    return re.compile(rb"^[ \t]*(?:from|import)[ \t]+(?:" + names + rb")\b", re.MULTILINE)
+    return re.compile(_IMPORT)
 
 
-def sharpen() -> None:
-    """Use google-re2 for the decisive words from now on; pays off on a thousand files."""
-    _search.cache_clear()
-    if find_spec("re2") is not None:
-        _sharp.append(True)
-
-
-_sharp: list[bool] = []
-
-
-@lru_cache(maxsize=1)
-def _search() -> Callable[[bytes], object] | None:
-    if not _sharp:
-        return None
-    import re2
-
-    options = re2.Options()
-    options.encoding = re2.Options.Encoding.LATIN1
-    options.case_sensitive = True
-    pattern = b"|".join(re2.escape(word) for word in DECISIVE)
-    search: Callable[[bytes], object] = re2.compile(pattern, options).search
-    return search
-
-
-def _anyhow(raw: bytes) -> bool:
-    search = _search()
-    if search is not None:
-        return search(raw) is not None
-    return any(word in raw for word in DECISIVE)
+def _near(raw: bytes) -> bool:
+    return any(word in raw for word in _NEAR)

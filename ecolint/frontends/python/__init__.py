@@ -38,7 +38,7 @@ def read_view(view: View) -> list[Fact]:
     if part is None:
         return []
     program = Program(view, _parse(part.text), part)
-    recogniser = Recogniser(program, purpose.of(view.text))
+    recogniser = Recogniser(program, purpose.of(part))
     return [*recogniser.read(), *read_commands(recogniser)]
 
 

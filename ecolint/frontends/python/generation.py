@@ -46,7 +46,8 @@ class Surroundings:
         """Remember the program."""
         self.program = program
         self.resolver = resolver
-        self.batches = bool(_BATCHING.search(program.view.text))
+        # Only what was kept for the sites: a batcher elsewhere batches something else.
+        self.batches = bool(_BATCHING.search(program.text))
 
     def where(self, place: Place) -> Where:
         """The way in which a call is reached, through at most three functions of the file."""

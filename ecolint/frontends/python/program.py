@@ -109,6 +109,7 @@ class Program:
         """Walk `module`, parsed from `part`, which was cut from the view's text."""
         self.view = view
         self.hidden = part.hidden
+        self.text = part.text
         self.module = module
         self.positions = Positions(module, part.starts)
         self._starts = _line_starts(view.text)
@@ -137,9 +138,8 @@ class Program:
         )
 
     def source(self, node: cst.CSTNode) -> str:
-        """The text of a node as written."""
-        start, end = self.span(node)
-        return self.view.text[start:end]
+        """The text of a node as written; cheaper than asking where it stands."""
+        return self.module.code_for_node(node)
 
 
 def _line_starts(text: str) -> list[int]:

@@ -34,7 +34,6 @@ from ecolint.frontends.python.values import (
     Const,
     LocalClass,
     Made,
-    Method as Attribute,
     Partial,
     Ref,
     Table,
@@ -42,6 +41,9 @@ from ecolint.frontends.python.values import (
     Value,
     Where,
     plain,
+)
+from ecolint.frontends.python.values import (
+    Method as Attribute,
 )
 
 _BNB_NAMES = {

@@ -32,7 +32,8 @@ _WEAK_TAILS = {
     "deployment", "from_model_id", "from_engine_args", "load", "compile", "GenerationConfig",
     "AsyncLLM", "ServerArgs", "CrossEncoder", "LLMConfig",
 }  # fmt: skip
-_TAILS = {name.rpartition(".")[2] for name in BY_NAME} - _WEAK_TAILS
+_TAILS = {name for name in BY_NAME if "." not in name} - _WEAK_TAILS
+_PAIRS = {name for name in BY_NAME if "." in name}
 _LIBRARIES = {
     "transformers", "vllm", "sglang", "unsloth", "peft", "trl", "optimum", "diffusers",
     "torchao", "bitsandbytes", "accelerate", "sentence_transformers", "langchain",
@@ -48,8 +49,16 @@ _EVIDENCE = {
     "compile", "compile_repeated_blocks", "add_argument", "add_option", "set_defaults",
     "set_stance", "cache_implementation", "DataLoader",
 }  # fmt: skip
+_ROUTES = {
+    "post", "get", "put", "route", "websocket", "api_route", "deployment", "service", "cls", "api",
+    "fastapi_endpoint", "web_endpoint", "asgi_app", "on_message", "event", "message_handler",
+    "method", "endpoint", "task",
+}  # fmt: skip
+_HANDLERS = re.compile(
+    r"LitAPI|Handler$|Servicer$|BasePredictor|PythonModel|Resource$|View$|TritonPythonModel"
+)
 # How many lines beyond the sites themselves are worth reading to resolve a value.
-_BUDGET = 700
+_BUDGET = 500
 _LINES = re.compile(r"[^\r\n]*(?:\r\n|\r|\n|\Z)")
 _CALLER_STEPS = 3
 
@@ -64,6 +73,12 @@ class _Unit:
     members: set[str] = field(default_factory=set)
     binds: set[str] = field(default_factory=set)
     libraries: set[str] = field(default_factory=set)
+    calls: set[str] = field(default_factory=set)
+    repeated: set[str] = field(default_factory=set)
+    required: set[str] = field(default_factory=set)
+    generates: bool = False
+    handles: bool = False
+    decorators: set[str] = field(default_factory=set)
     function: str = ""
     owner: "_Unit | None" = None
     site: bool = False
@@ -76,12 +91,16 @@ class _Unit:
 class Slice:
     """A program without what bears on no site, and the names that went with the rest.
 
-    `starts` are the first lines of its top-level statements, where known.
+    `starts` are the first lines of its top-level statements, where known; `calls` and
+    `decorators` the last names of all that the whole program calls and decorates with.
     """
 
     text: str
     hidden: frozenset[str] = frozenset()
     starts: tuple[int, ...] = ()
+    calls: frozenset[str] = frozenset()
+    decorators: frozenset[str] = frozenset()
+    libraries: frozenset[str] = frozenset()
 
 
 def relevant(text: str) -> Slice | None:
@@ -97,22 +116,31 @@ def relevant(text: str) -> Slice | None:
             warnings.simplefilter("ignore")
             tree = ast.parse(text)
     except (SyntaxError, ValueError):
-        return Slice(text)
+        calls = frozenset(re.findall(r"(\w+)\s*\(", text))
+        return Slice(text, calls=calls, decorators=frozenset(re.findall(r"@[\w.]*?(\w+)\b", text)))
     except (RecursionError, MemoryError):
         raise UnreadableError(
             "nested too deeply to be parsed", "split the expression, or exclude the file"
         ) from None
     units = list(_units(tree, bool(_COMMANDS.search(text))))
     if any(unit.libraries & _LIBRARIES for unit in units):
+        worthwhile = _generation_matters(units)
         for unit in units:
-            unit.site |= unit.weak
+            unit.site |= unit.weak or (unit.generates and worthwhile)
     kept = _closure(units)
     if not kept:
         return None
     hidden = {name for i, u in enumerate(units) if i not in kept for name in u.binds}
     shown = {name for i in kept for name in units[i].binds}
     starts = tuple(units[i].first for i in sorted(kept) if units[i].owner is None)
-    return Slice(_blank(text, units, kept), frozenset(hidden - shown), starts)
+    return Slice(
+        _blank(text, units, kept),
+        frozenset(hidden - shown),
+        starts,
+        frozenset().union(*(unit.calls for unit in units)),
+        frozenset().union(*(unit.decorators for unit in units)),
+        frozenset().union(*(unit.libraries for unit in units)),
+    )
 
 
 def _units(tree: ast.Module, commands: bool) -> Iterator[_Unit]:
@@ -132,6 +160,7 @@ def _class_units(node: ast.ClassDef, commands: bool) -> Iterator[_Unit]:
     header = _Unit(_first_line(node), node.end_lineno or node.lineno)
     header.binds.add(node.name)
     methods: list[_Unit] = []
+    _definition(node, header, commands)
     for part in (*node.bases, *node.keywords, *node.decorator_list):
         _survey(part, header, commands)
     for statement in node.body:
@@ -155,14 +184,39 @@ def _first_line(node: ast.stmt) -> int:
 
 def _survey(root: ast.AST, unit: _Unit, commands: bool) -> None:
     """Note what a statement uses and binds, and whether it holds a site."""
-    stack: list[ast.AST] = [root]
+    stack: list[tuple[ast.AST, bool]] = [(root, False)]
     while stack:
-        node = stack.pop()
-        look = _LOOKS.get(type(node))
+        node, looped = stack.pop()
+        kind = type(node)
+        look = _LOOKS.get(kind)
         if look is not None:
             look(node, unit, commands)
-        if not isinstance(node, (ast.Name, ast.Constant)):
-            stack.extend(ast.iter_child_nodes(node))
+            if looped and kind is ast.Call:
+                unit.repeated.add(_tail(node.func))  # type: ignore[attr-defined]
+        looped = looped or kind in _LOOPS
+        # `ast.iter_child_nodes` is a generator of generators, and this is the hot loop.
+        for value in vars(node).values():
+            if isinstance(value, ast.AST):
+                stack.append((value, looped))
+            elif type(value) is list:
+                stack.extend((item, looped) for item in value if isinstance(item, ast.AST))
+
+
+_LOOPS = frozenset({ast.For, ast.AsyncFor, ast.While, ast.ListComp, ast.GeneratorExp, ast.DictComp})
+
+
+def _tail(func: ast.expr) -> str:
+    return func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
+
+
+def _generation_matters(units: list[_Unit]) -> bool:
+    """Whether a generating call can be more than one prompt in a script: a loop, a handler."""
+    if any(unit.decorators & _ROUTES or unit.handles for unit in units):
+        return True
+    repeated = {name for unit in units for name in unit.repeated}
+    makers = _METHODS | {unit.function for unit in units if unit.generates and unit.function}
+    makers |= {u.function for u in units if u.function and u.calls & (makers - _METHODS - _COMMON)}
+    return bool(repeated & (makers - _COMMON | _METHODS))
 
 
 def _name(node: ast.Name, unit: _Unit, commands: bool) -> None:
@@ -180,31 +234,41 @@ def _attribute(node: ast.Attribute, unit: _Unit, commands: bool) -> None:
 
 def _call(node: ast.Call, unit: _Unit, commands: bool) -> None:
     func = node.func
-    tail = func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
-    if tail in _TAILS or (tail in _RUNNERS and commands):
+    tail, owner = getattr(func, "id", ""), ""
+    if isinstance(func, ast.Attribute):
+        tail = func.attr
+        owner = getattr(func.value, "attr", None) or getattr(func.value, "id", None) or ""
+    unit.calls.add(tail)
+    if tail in _TAILS or f"{owner}.{tail}" in _PAIRS or (tail in _RUNNERS and commands):
         unit.site = True
     elif tail == "from_pretrained":
-        owner = func.value if isinstance(func, ast.Attribute) else None
-        name = getattr(owner, "attr", None) or getattr(owner, "id", "") or ""
-        unit.weak |= not name.endswith(NOT_MODELS)
+        # `cls.from_pretrained(path)` and the like pass on what others configure.
+        named = not node.args or getattr(node.args[0], "id", "") not in unit.required
+        unit.weak |= named and owner[:1].isupper() and not owner.endswith(NOT_MODELS)
     elif tail == "compile":
         unit.weak |= _root(func) == "torch"
     elif tail == "partial" and node.args:
         unit.weak |= getattr(node.args[0], "attr", "") == "from_pretrained"
-    elif tail in _WEAK_TAILS or tail in _METHODS:
+    elif tail in _METHODS:
+        unit.generates |= owner != "self" and not isinstance(_base(func), ast.Call)
+    elif tail in _WEAK_TAILS:
         unit.weak = True
     elif tail in ("update", "setdefault") and isinstance(func, ast.Attribute):
         unit.binds.add(_root(func.value))
     for word in node.keywords:
         value = getattr(word.value, "value", ...) if isinstance(word.value, ast.Constant) else ...
-        if word.arg in _SWITCHES and value not in (False, None):
-            unit.site = True
-        elif word.arg in _OFF_ONLY and value is False and tail in (*_METHODS, "from_pretrained"):
+        if (word.arg in _SWITCHES and value not in (False, None)) or (
+            word.arg in _OFF_ONLY and value is False and tail in (*_METHODS, "from_pretrained")
+        ):
             unit.site = True
         elif word.arg == "cache_implementation":
             unit.evidence = True
         elif word.arg in ("gpu", "max_batch_size", "max_ongoing_requests"):
             unit.weak = True
+
+
+def _base(func: ast.expr) -> ast.expr | None:
+    return func.value if isinstance(func, ast.Attribute) else None
 
 
 def _subscript(node: ast.Subscript, unit: _Unit, commands: bool) -> None:
@@ -225,6 +289,21 @@ def _definition(
     node: "ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef", unit: _Unit, commands: bool
 ) -> None:
     unit.binds.add(node.name)
+    if isinstance(node, ast.ClassDef):
+        unit.handles |= any(_HANDLERS.search(_dotted(base)) for base in node.bases)
+    else:
+        arguments = node.args
+        given = len(arguments.args) - len(arguments.defaults)
+        unit.required.update(a.arg for a in arguments.args[:given])
+        unit.required.update(
+            a.arg
+            for a, d in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
+            if d is None
+        )
+        unit.handles |= node.name in ("predict_fn", "lambda_handler", "handler")
+    for decorator in node.decorator_list:
+        inner = decorator.func if isinstance(decorator, ast.Call) else decorator
+        unit.decorators.add(getattr(inner, "attr", None) or getattr(inner, "id", ""))
 
 
 def _import(node: ast.Import, unit: _Unit, commands: bool) -> None:
@@ -250,6 +329,10 @@ _LOOKS: dict[type[ast.AST], Callable[..., None]] = {
     ast.Import: _import,
     ast.ImportFrom: _from_import,
 }
+
+
+def _dotted(node: ast.expr) -> str:
+    return f"{_root(node)}.{_tail(node)}"
 
 
 def _root(node: ast.expr) -> str:
@@ -291,6 +374,9 @@ def _closure(units: list[_Unit]) -> set[int]:
                 wanted.add(headers[id(unit.owner)])
             if unit.function and step < _CALLER_STEPS and unit.function not in _COMMON:
                 wanted |= users.get(unit.function, set())
+            elif unit.site and step == 0 and not unit.function:
+                # `pipe = pipeline(…)`: what is done with it stands elsewhere.
+                wanted |= {i for name in unit.binds for i in users.get(name, set())}
         frontier = set()
         for index in sorted(wanted - kept, key=lambda i: units[i].last - units[i].first):
             budget -= _length(units, index)
