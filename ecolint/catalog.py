@@ -245,11 +245,12 @@ def _lookup_gpu(text: str) -> str | None:
     index = _gpu_index()
     # "A100:8", "8x H100", "L4 x2" count cards; "-MIG-..." and "-SHARED" name a part of one.
     bare = re.sub(r"(?i)[:x]\s*\d{1,2}$|^\d{1,2}\s*[x*]\s*(?=\D)|-(?:mig-.*|shared)$", "", text)
-    folded = _fold(bare)
-    trimmed = re.sub(r"^(?:nvidia|geforce|tesla|quadro)+", "", folded)
-    for key in (folded, trimmed, re.sub(r"\d+gb$", "", trimmed)):
-        if key in index:
-            return index[key]
+    unsized = re.sub(r"(?i)[\s_-]+\d+\s*gi?b\b.*$", "", bare)
+    for spelling in (bare, unsized):
+        folded = _fold(spelling)
+        for key in (folded, re.sub(r"^(?:nvidia|geforce|tesla|quadro)+", "", folded)):
+            if key in index:
+                return index[key]
     return None
 
 

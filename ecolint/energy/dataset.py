@@ -131,9 +131,9 @@ class Row:
         """Energy as the board drew it, or None where that can't be told.
 
         A session with idle power subtracted is put right by its own power, else by its
-        own idle power; a bill is gross.
+        own idle power; a bill is gross. Where decoding alone was timed, so is this.
         """
-        if self.session.basis is Basis.GROSS:
+        if self.session.basis in (Basis.GROSS, Basis.DECODE):
             return self.energy_j_per_1k
         if self.session.basis is not Basis.NET or self.throughput_tok_s is None:
             return None

@@ -8,7 +8,7 @@ from ecolint.catalog import Gpu, Model, find_gpu, find_model
 
 GIB = 1024**3
 
-# Bits a weight of a linear layer takes, and of the tensors that quantisers leave in 16 bit.
+# Bits that a weight of a linear layer takes.
 _BITS = {
     "fp32": 32.0,
     "fp16": 16.0,
@@ -23,11 +23,14 @@ _BITS = {
     "fp4": 4.5,
     "gptq": 4.25,
     "awq": 4.25,
+    "q4_0": 4.5,
 }
 _KEPT_BITS = 16.0
-# CUDA context and kernels; peak rows of a800-2026-02-15 leave 0.6 GiB at batch 1.
+# What a model's dimensions leave over may be wide feed-forward layers, not embeddings.
+_MOST_KEPT = 0.3
+# CUDA context and kernels; the peak rows of a800-2026-02-15 leave 0.6 GiB at batch 1.
 _CONTEXT_GIB = (0.4, 1.0)
-# The same rows need 1.0 to 1.2 times weights and cache up to batch 64.
+# The same rows need up to 1.2 times weights and cache at batch 64.
 _WORKSPACE = 1.2
 # A driver and ECC keep up to 6 % of the memory that a card is sold with.
 _RESERVED = 0.06
@@ -54,16 +57,15 @@ def fits(
 ) -> Fit | None:
     """Return whether a model fits one card, None for an unknown model or precision.
 
-    `model` is an id or billions of parameters, `context` the tokens each sequence holds
-    (512 in and 256 out by default). The cache is left out where dimensions are unknown,
-    which makes the lower bound a true one and forbids a "fits".
+    `model` is an id or billions of parameters, `context` the tokens that each sequence
+    holds (512 in and 256 out by default). The cache is left out where dimensions are
+    unknown, which keeps the lower bound true and forbids a "fits".
     """
     known = find_model(model) if isinstance(model, str) else model
     card = find_gpu(gpu) if isinstance(gpu, str) else gpu
-    bits = _BITS.get(precision)
-    if known is None or bits is None:
+    if known is None or precision not in _BITS:
         return None
-    weights = _weights_gib(known, bits)
+    weights = weight_gb(known, precision) * 1e9 / GIB
     cache = _cache_gib(known, batch, context)
     low = weights + (cache or 0.0) + _CONTEXT_GIB[0]
     high = (weights + (cache or 0.0)) * _WORKSPACE + _CONTEXT_GIB[1]
@@ -78,10 +80,14 @@ def fits(
     )
 
 
-def weight_bytes(params_b: float, precision: str, kept_b: float = 0.0) -> float:
-    """Return the bytes of the weights; `kept_b` billions of them stay in 16 bit."""
+def weight_gb(model: Model | float, precision: str) -> float:
+    """Return the weights in GB (1e9 bytes) of a model or of billions of parameters.
+
+    Quantisers leave embeddings and head in 16 bit: what the layers' dimensions leave over.
+    """
+    params, kept = (model, 0.0) if isinstance(model, int | float) else _parts(model)
     bits = _BITS[precision]
-    return 1e9 * ((params_b - kept_b) * bits + kept_b * max(bits, _KEPT_BITS)) / 8
+    return ((params - kept) * bits + kept * max(bits, _KEPT_BITS)) / 8
 
 
 def cache_bytes_per_token(model: Model) -> float | None:
@@ -91,25 +97,11 @@ def cache_bytes_per_token(model: Model) -> float | None:
     return 2 * 2 * model.layers * model.kv_heads * model.head_dim
 
 
-def kept_in_16bit(model: Model) -> float:
-    """Return the billions of parameters outside the transformer's linear layers.
-
-    Embeddings and head stay in 16 bit under bitsandbytes; they are what the layers' own
-    dimensions leave over. None of them is assumed where dimensions are unknown.
-    """
+def _parts(model: Model) -> tuple[float, float]:
     if not (model.layers and model.hidden and model.kind == "dense"):
-        return 0.0
-    linear_b = 12 * model.layers * model.hidden * model.hidden / 1e9
-    return max(0.0, model.params_b - linear_b)
-
-
-def _weights_gib(model: Model | float, bits: float) -> float:
-    if isinstance(model, Model):
-        kept = min(kept_in_16bit(model), 0.3 * model.params_b)
-        params = model.params_b
-    else:
-        kept, params = 0.0, float(model)
-    return 1e9 * ((params - kept) * bits + kept * max(bits, _KEPT_BITS)) / 8 / GIB
+        return model.params_b, 0.0
+    left_over = model.params_b - 12e-9 * model.layers * model.hidden * model.hidden
+    return model.params_b, min(max(0.0, left_over), _MOST_KEPT * model.params_b)
 
 
 def _cache_gib(model: Model | float, batch: int, context: int) -> float | None:
