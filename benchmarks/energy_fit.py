@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ecolint.catalog import find_gpu, find_model
-from ecolint.energy.dataset import Row, find_row, read_table, rows, serving_rows
+from ecolint.energy.dataset import Row, find_row, rows, serving_rows
 from ecolint.energy.interpolating import read_session
 from ecolint.energy.matching import alike
 from ecolint.energy.memory import cache_bytes_per_token, weight_gb
@@ -241,17 +241,6 @@ def _reshaped(sample: Sample, model: Model, batch: float) -> Sample:
     return replace(sample, shape=_shape(model, sample.precision), batch=batch)
 
 
-def layers_law() -> tuple[float, float]:
-    """Fit layers = scale x size^exponent over the dense models with known dimensions."""
-    lines = [
-        ((1.0, math.log(float(line["params_b"]))), math.log(float(line["layers"])), 1.0)
-        for line in read_table("models")
-        if line["kind"] == "dense" and line["layers"] and float(line["params_b"]) > 0
-    ]
-    constant, exponent = _least_squares(lines)
-    return math.exp(constant), exponent
-
-
 def fit_all() -> list[dict[str, str]]:
     """Return the lines of data/parameters.csv."""
     lines: list[dict[str, str]] = []
@@ -282,10 +271,6 @@ def fit_all() -> list[dict[str, str]]:
         lines.append(
             _line("interpolation", engine, "energy_factor", interval_factor(ratios), len(ratios))
         )
-    scale, exponent = layers_law()
-    known = sum(1 for line in read_table("models") if line["kind"] == "dense" and line["layers"])
-    lines.append(_line("layers", "dense", "scale", scale, known))
-    lines.append(_line("layers", "dense", "exponent", exponent, known))
     return lines
 
 

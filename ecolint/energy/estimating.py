@@ -156,17 +156,16 @@ def _from_rows(asked: Question, site: Sequence[Row]) -> Estimate | None:
         between = parameters.interpolation_factor(asked.engine)
         spread = math.exp(math.hypot(math.log(spread), math.log(between)))
     energies = [cell.energy_j_per_1k for cell in cells]
-    extra = _prefill_j_per_1k(asked)
     energy = Interval(
-        best.energy_j_per_1k + extra,
-        min(best.energy_j_per_1k / spread, *energies) + extra,
-        max(best.energy_j_per_1k * spread, *energies) + extra,
+        best.energy_j_per_1k,
+        min(best.energy_j_per_1k / spread, *energies),
+        max(best.energy_j_per_1k * spread, *energies),
     )
+    prompt = _prompt(asked, best.input_tokens)
     speed = _speed(asked.batch, best.seconds, spread)
     tier = Tier.MEASURED if best.exact else Tier.INTERPOLATED
-    return _estimate(
-        asked, tier, energy, speed, _reasons_of_rows(asked, best, cells), best.rows, order
-    )
+    reasons = _reasons_of_rows(asked, best, cells)
+    return _estimate(asked, tier, energy, speed, prompt, reasons, best.rows, order)
 
 
 def _cells(asked: Question, site: Sequence[Row]) -> list[Cell | None]:
@@ -243,10 +242,10 @@ def _modelled_eager(asked: Question, step: physics.Step) -> Estimate | Refusal:
         factor = max(factor, _UNTESTED_FACTOR)
         used = saving.rows
         reasons.append(f"batch {asked.batch} from the sweep on {saving.gpu}, an untested step")
-    extra = _prefill_j_per_1k(asked)
-    interval = Interval(energy + extra, energy / factor + extra, energy * factor + extra)
+    interval = Interval(energy, energy / factor, energy * factor)
     speed = _speed(asked.batch, seconds, fitted.time_factor)
-    return _estimate(asked, Tier.MODELLED, interval, speed, reasons, used, [])
+    prompt = _prompt(asked, None)
+    return _estimate(asked, Tier.MODELLED, interval, speed, prompt, reasons, used, [])
 
 
 def _modelled_serving(asked: Question, step: physics.Step) -> Estimate | Refusal:
@@ -260,7 +259,6 @@ def _modelled_serving(asked: Question, step: physics.Step) -> Estimate | Refusal
     seen = asked.gpu.key in {row.gpu for row in serving_rows()}
     factor = fitted.energy_factor if seen else max(fitted.energy_factor, _UNTESTED_FACTOR)
     time_factor = fitted.time_factor if seen else max(fitted.time_factor, _UNTESTED_FACTOR)
-    extra = _prefill_j_per_1k(asked)
     energy = step.energy_j_per_1k
     reasons = [
         f"vLLM of the {generation} generation, step time and power modelled",
@@ -268,9 +266,10 @@ def _modelled_serving(asked: Question, step: physics.Step) -> Estimate | Refusal
     ]
     if not seen:
         reasons.append(f"no serving row of {asked.gpu.name}: the interval is twice either way")
-    interval = Interval(energy + extra, energy / factor + extra, energy * factor + extra)
+    interval = Interval(energy, energy / factor, energy * factor)
     speed = _speed(asked.batch, step.seconds, time_factor)
-    return _estimate(asked, Tier.MODELLED, interval, speed, reasons, (), [])
+    prompt = _prompt(asked, None)
+    return _estimate(asked, Tier.MODELLED, interval, speed, prompt, reasons, (), [])
 
 
 def _step(asked: Question, model: Model, batch: float) -> physics.Step | None:
@@ -303,18 +302,29 @@ def _shape(model: Model, precision: str) -> physics.Shape:
     )
 
 
-def _prefill_j_per_1k(asked: Question) -> float:
-    """Return the energy of the prompt, spread over the tokens generated."""
-    found = _prefill(asked)
-    return 1000 * found[1] / asked.output_tokens if found else 0.0
+@dataclass(frozen=True, slots=True)
+class _Prompt:
+    """Prompt tokens beyond those that the rows include, and what reading them takes."""
+
+    tokens: int
+    seconds: float
+    joules: float
 
 
-def _prefill(asked: Question) -> tuple[float, float] | None:
-    free = _CHAT_PROMPT_TOKENS if asked.engine == "vllm" else 0
-    tokens = max(0, asked.input_tokens - free)
+def _prompt(asked: Question, included: float | None) -> _Prompt | None:
+    if included is None:
+        included = _CHAT_PROMPT_TOKENS if asked.engine == "vllm" else 0
+    tokens = max(0, asked.input_tokens - round(included))
     if not tokens or asked.gpu.tdp_w is None or asked.gpu.bandwidth_gb_s is None:
         return None
-    return physics.prefill(_shape(asked.model, asked.precision), _card(asked), tokens)
+    found = physics.prefill(_shape(asked.model, asked.precision), _card(asked), tokens)
+    return _Prompt(tokens, *found) if found else None
+
+
+def _with_prompt(asked: Question, energy: Interval, prompt: _Prompt) -> Interval:
+    """Add the prompt's energy, spread over the tokens generated; half and twice as bounds."""
+    extra = 1000 * prompt.joules / asked.output_tokens
+    return Interval(energy.value + extra, energy.low + extra / 2, energy.high + 2 * extra)
 
 
 def _speed(batch: int, seconds: float | None, factor: float) -> Interval | None:
@@ -329,19 +339,22 @@ def _estimate(
     tier: Tier,
     energy: Interval,
     speed: Interval | None,
+    prompt: _Prompt | None,
     reasons: Sequence[str],
     used: tuple[str, ...],
     sessions: Sequence[str],
 ) -> Estimate:
-    prompt = _prefill(asked)
     latency = power = None
     if speed is not None:
-        wait = prompt[0] if prompt else 0.0
+        wait = prompt.seconds if prompt else 0.0
         tokens = asked.batch * asked.output_tokens
         latency = Interval(
             tokens / speed.value + wait, tokens / speed.high + wait, tokens / speed.low + wait
         )
         power = _power(asked, energy, speed)
+    if prompt is not None:
+        energy = _with_prompt(asked, energy, prompt)
+        reasons = [*reasons, f"reading {prompt.tokens} prompt tokens added at full board power"]
     context = asked.input_tokens + asked.output_tokens
     return Estimate(
         question=asked,

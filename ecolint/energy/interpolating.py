@@ -41,6 +41,7 @@ class Cell:
     seconds: float | None
     exact: bool
     rows: tuple[str, ...]
+    input_tokens: float | None
 
 
 def read_session(
@@ -76,7 +77,9 @@ def _by_size(rows: Iterable[Row]) -> list[list[Cell]]:
         if model is None or not row.batch or not energy:
             continue
         seconds = row.batch / row.throughput_tok_s if row.throughput_tok_s else None
-        cell = Cell(row.session, model, row.batch, energy, seconds, True, (row.id,))
+        cell = Cell(
+            row.session, model, row.batch, energy, seconds, True, (row.id,), row.input_tokens
+        )
         groups.setdefault(model.id, {}).setdefault(row.batch, []).append(cell)
     return [
         [_mean(repeats) for _, repeats in sorted(batches.items())] for batches in groups.values()
@@ -96,6 +99,7 @@ def _mean(repeats: list[Cell]) -> Cell:
         seconds=sum(timed) / len(timed) if timed else None,
         exact=True,
         rows=tuple(row for cell in repeats for row in cell.rows),
+        input_tokens=first.input_tokens,
     )
 
 
@@ -114,6 +118,7 @@ def _along_batch(cells: list[Cell], batch: float) -> Cell | None:
                 seconds=_between_known(low.seconds, high.seconds, part),
                 exact=False,
                 rows=low.rows + high.rows,
+                input_tokens=low.input_tokens,
             )
     return None
 
@@ -151,6 +156,7 @@ def _along_size(
         seconds=timed and timed * here.seconds,
         exact=False,
         rows=low.rows + high.rows,
+        input_tokens=low.input_tokens,
     )
 
 

@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
+# Sizes within this logarithm of each other count as alike.
+_ABOUT = 0.15
+
+
 @dataclass(frozen=True, slots=True)
 class Eager:
     """Decode at batch 1 in eager transformers, one precision.
@@ -85,9 +89,14 @@ def interpolation_factor(engine: str) -> float:
 
 
 def typical_layers(params_b: float) -> int:
-    """Return the layers of a dense model of a size, by the power law over known models."""
-    law = _scope("layers", "dense")
-    return max(1, round(law["scale"] * math.pow(params_b, law["exponent"])))
+    """Return the median layers of the known dense models of about a size, or of the nearest."""
+    known = sorted(
+        (abs(math.log(float(line["params_b"]) / params_b)), int(line["layers"]))
+        for line in read_table("models")
+        if line["kind"] == "dense" and line["layers"]
+    )
+    alike = sorted(layers for gap, layers in known if gap <= _ABOUT) or [known[0][1]]
+    return alike[len(alike) // 2]
 
 
 @cache

@@ -1,0 +1,1 @@
+"""Benchmarks: figures that the documentation prints are made here."""
