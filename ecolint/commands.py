@@ -106,14 +106,16 @@ def read_container(
     taken = False
     if words:
         command = _Command(words, role, dict(env), 0, version)
-        found = command.read()
+        facts += command.read()
         taken = command.recognised
-        if not taken and not command_words:
-            entry = launcher or _by_flags(words)
-            if entry is not None:
-                found = _launch(entry, words, 0, role, env, version)
-                taken = True
-        facts += found
+        entry = None
+        if not taken and args_words:
+            flagged = args_words[0].text.startswith("-")
+            entry = launcher if flagged or not command_words else None
+            entry = entry or _by_flags(args_words)
+        if entry is not None:
+            facts += _launch(entry, words, len(command_words), role, env, version, at=0)
+            taken = True
     elif launcher is not None and launcher.engine is not None:
         options = [name for name in launcher.engine.options if name.upper() in env]
         if _reads_environment(launcher, image) and options:
@@ -461,11 +463,13 @@ def word_view(word: Word) -> View:
     pieces = [piece for field in reader.fields() for piece in field]
     if reader.at == word.end and "".join(piece.text for piece in pieces) == word.text:
         offsets = [word.view.at(piece.at + n) for piece in pieces for n in range(len(piece.text))]
+        writable = word.view.writable
     else:
         # Expansions stand between text and source: all of it is told at the whole word.
         offsets = [word.view.at(word.start)] * len(word.text)
+        writable = False
     offsets.append(word.view.at(word.end))
-    return View(word.view.document, word.text, 0, offsets, writable=False)
+    return View(word.view.document, word.text, 0, offsets, writable=writable)
 
 
 def _put_variable(env: dict[str, Setting[Any]], word: Word) -> None:

@@ -27,6 +27,12 @@ class Item:
     value: object
     known: bool = True
 
+    @property
+    def escaped(self) -> bool:
+        """Whether the file writes this item with escapes, as quotes within quotes are."""
+        place = self.word.span(self.start, self.end)
+        return "\\" in self.word.view.document.text[place.start : place.end]
+
     def setting(self) -> Setting[Any]:
         """The option as a setting."""
         state = State.KNOWN if self.known else State.UNKNOWN
@@ -131,6 +137,8 @@ class EmbeddedEditor:
         if not names:
             return None
         for item in self.items:
+            if self.json and item.escaped:
+                return None
             if item.key in names:
                 return item.word.replace(
                     self._write(change.value), item.value_start, item.value_end

@@ -178,6 +178,7 @@ _LIST_ITEM = re.compile(r"[ \t]*(?:-[ \t]+)+$")
 _REST_OF_LINE = re.compile(r"[ \t]*(?:#[^\n]*)?(?:\r?\n|$)")
 _GAP_BEFORE = re.compile(r"(?:[ \t]|[\\^`][ \t]*\r?\n)+$")
 _GAP_AFTER = re.compile(r"[ \t]*[\\^`][ \t]*\r?\n[ \t]*|[ \t]+")
+_SEPARATOR = re.compile(r"(?:[\s,\\^`-]|#[^\n]*\n)*")
 _COMMA_AFTER = re.compile(r"\s*,[ \t]*")
 _COMMA_BEFORE = re.compile(r",\s*$")
 
@@ -195,12 +196,19 @@ def removal(words: Sequence[Word], first: int, last: int) -> Edit | None:
     others = places[:first] + places[last + 1 :]
     if any(place in others for place in mine) or len(set(mine)) != len(mine):
         return None
-    if any(word.view is not view for word in words[first : last + 1]) or start >= end:
+    if start >= end:
         return None
-    if any(a[1] > b[0] for a, b in pairwise(mine)):
+    if not all(_adjoin(a, b) for a, b in pairwise(words[first : last + 1])):
         return None
     cut = _cut(view, start, end)
     return None if cut is None else view.edit(cut[0], cut[1], "")
+
+
+def _adjoin(word: Word, following: Word) -> bool:
+    """Whether nothing but a separator stands between two words of one command or list."""
+    if word.view is not following.view or word.end > following.start:
+        return False
+    return _SEPARATOR.fullmatch(word.view.text, word.end, following.start) is not None
 
 
 def _cut(view: View, start: int, end: int) -> tuple[int, int] | None:
@@ -333,7 +341,8 @@ def _runs(flags: Sequence[Flag]) -> list[tuple[Sequence[Word], int, int]]:
     for flag in sorted(flags, key=lambda each: each.first):
         if runs and flag.first <= runs[-1][2]:
             continue
-        if runs and runs[-1][2] + 1 == flag.first and runs[-1][0] is flag.words:
+        neighbours = runs and runs[-1][2] + 1 == flag.first
+        if neighbours and _adjoin(flag.words[flag.first - 1], flag.words[flag.first]):
             runs[-1] = (runs[-1][0], runs[-1][1], flag.last)
         else:
             runs.append((flag.words, flag.first, flag.last))

@@ -33,6 +33,8 @@ def read_script(
     scope: Scope | None = None,
     env: Mapping[str, Setting[Any]] | None = None,
     depth: int = 0,
+    start: int = 0,
+    end: int | None = None,
 ) -> list[Fact]:
     """The facts of a shell text.
 
@@ -43,25 +45,29 @@ def read_script(
         scope: variables known before.
         env: environment variables that reach every command.
         depth: how many shells this one stands in.
+        start: where the text begins in the view.
+        end: where it ends; the view's end if None.
 
     Raises:
         UnreadableError: the text is larger than any script (8 MB).
     """
-    if not any(word in view.text for word in _WORDS):
+    text = view.text if start == 0 and end is None else view.text[start:end]
+    if not any(word in text for word in _WORDS):
         return []
-    if len(view.text) > MAX_SCRIPT:
+    if len(text) > MAX_SCRIPT:
         raise UnreadableError(
-            f"a script of {len(view.text) // 1_000_000} MB", "exclude it, or move the data out"
+            f"a script of {len(text) // 1_000_000} MB", "exclude it, or move the data out of it"
         )
     facts: list[Fact] = []
-    for command in split(view, syntax=syntax, scope=scope):
-        facts.extend(_read(view, command, role, env or {}, depth))
+    for command in split(view, syntax=syntax, scope=scope, start=start, end=end):
+        facts.extend(read_command(view, command, role, env or {}, depth))
     return facts
 
 
-def _read(
-    view: View, command: Command, role: Role, outer: Mapping[str, Setting[Any]], depth: int
+def read_command(
+    view: View, command: Command, role: Role, outer: Mapping[str, Setting[Any]], depth: int = 0
 ) -> list[Fact]:
+    """The facts of one command of a script; `outer` is the environment around it."""
     from ecolint.commands import read_argv
     from ecolint.environment import read_compile_switches, variable
 
@@ -81,11 +87,13 @@ def _read(
     if command.words:
         facts += read_argv(command.words, role, {**outer, **own}, depth=depth)
     if command.heredoc is not None:
-        facts += _read_heredoc(command, role, depth)
+        facts += _read_heredoc(command, role, {**outer, **own}, depth)
     return facts
 
 
-def _read_heredoc(command: Command, role: Role, depth: int) -> list[Fact]:
+def _read_heredoc(
+    command: Command, role: Role, env: Mapping[str, Setting[Any]], depth: int
+) -> list[Fact]:
     """The text fed to a command: a Python program, a script, or a file of either kind."""
     text = command.heredoc
     assert text is not None
@@ -98,11 +106,13 @@ def _read_heredoc(command: Command, role: Role, depth: int) -> list[Fact]:
     if not command.literal and ("$" in text.text or "`" in text.text):
         text = text.part(0, len(text.text), writable=False)
     names = [word.text for word in command.words]
-    if program.startswith("python") or any(name.endswith(".py") for name in targets):
-        return read_python(text)
+    shebang = text.text.partition("\n")[0] if text.text.startswith("#!") else ""
     fed = program in _SHELLS or not command.words or names[:2] == ["sudo", "bash"]
+    python = program.startswith("python") or (fed and "python" in shebang)
+    if python or any(name.endswith(".py") for name in targets):
+        return read_python(text)
     if (fed or any(name.endswith((".sh", ".bash")) for name in targets)) and depth < MAX_SHELLS:
-        return read_script(text, role, depth=depth + 1)
+        return read_script(text, role, env=env, depth=depth + 1)
     return []
 
 

@@ -77,7 +77,12 @@ _CLOSING_WORDS = {"fi": ("if",), "done": ("loop",), "esac": ("case",), "}": ("gr
 
 
 def split(
-    view: View, *, syntax: Syntax = Syntax.SHELL, scope: Scope | None = None
+    view: View,
+    *,
+    syntax: Syntax = Syntax.SHELL,
+    scope: Scope | None = None,
+    start: int = 0,
+    end: int | None = None,
 ) -> Iterator[Command]:
     """The commands of a shell text in the order they are written, bodies of blocks included.
 
@@ -85,17 +90,28 @@ def split(
         view: the text.
         syntax: whose rules for comments and variables hold.
         scope: variables known before; those that the text sets are added.
+        start: where the commands begin in the view.
+        end: where they end; the view's end if None.
     """
-    yield from _Splitter(view, syntax, scope or Scope(view.text)).commands()
+    splitter = _Splitter(view, syntax, scope or Scope(view.text), start, end)
+    yield from splitter.commands()
 
 
 class _Splitter:
-    def __init__(self, view: View, syntax: Syntax, scope: Scope, depth: int = 0) -> None:
+    def __init__(
+        self,
+        view: View,
+        syntax: Syntax,
+        scope: Scope,
+        start: int,
+        end: int | None,
+        depth: int = 0,
+    ) -> None:
         self._view = view
         self._text = view.text
         self._scope = scope
         self._syntax = syntax
-        self._words = WordReader(view, scope, syntax)
+        self._words = WordReader(view, scope, syntax, start, end)
         self._draft = _Draft()
         self._line: list[_Draft] = []
         self._pending: list[_Pending] = []
@@ -136,8 +152,7 @@ class _Splitter:
         if self._depth >= MAX_NESTING:
             return
         for start, end in self._words.commands:
-            inner = _Splitter(self._view, self._syntax, self._scope, self._depth + 1)
-            inner._words.at, inner._words.end = start, end
+            inner = _Splitter(self._view, self._syntax, self._scope, start, end, self._depth + 1)
             yield from inner.commands()
 
     def _step(self) -> None:

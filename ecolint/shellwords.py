@@ -80,13 +80,15 @@ class WordReader:
     `commands` collects the stretches of command substitutions, for their own reading.
     """
 
-    def __init__(self, view: View, scope: Scope, syntax: Syntax, at: int = 0) -> None:
+    def __init__(
+        self, view: View, scope: Scope, syntax: Syntax, at: int = 0, end: int | None = None
+    ) -> None:
         self.view = view
         self.text = view.text
         self.scope = scope
         self.syntax = syntax
         self.at = at
-        self.end = len(view.text)
+        self.end = len(view.text) if end is None else end
         self.commands: list[tuple[int, int]] = []
         self._nesting = 0
 
@@ -233,7 +235,12 @@ class WordReader:
                 return True
             return False
         self.at = found.end()
-        self._expand(fields, found.group(1), "", quoted)
+        value = self.scope.get(found.group(1))
+        if value is not None and len(value) > 1:
+            # Make pastes text: the fields of a value are those of the command.
+            self._expand(fields, found.group(1), "[*]" if quoted else "[@]", quoted)
+        else:
+            self._expand(fields, found.group(1), "", quoted)
         return True
 
     def _expand(self, fields: _Fields, name: str, array: str, quoted: bool) -> None:

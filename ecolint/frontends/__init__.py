@@ -12,6 +12,15 @@ from ecolint.facts import Facts
 READERS = {
     Kind.PYTHON: "ecolint.frontends.python",
     Kind.NOTEBOOK: "ecolint.frontends.notebook",
+    Kind.SHELL: "ecolint.frontends.shellscript",
+    Kind.BATCH: "ecolint.frontends.windows",
+    Kind.DOCKERFILE: "ecolint.frontends.dockerfile",
+    Kind.MAKEFILE: "ecolint.frontends.makefile",
+    Kind.DOTENV: "ecolint.frontends.dotenv",
+    Kind.PROCFILE: "ecolint.frontends.procfile",
+    Kind.PBTXT: "ecolint.frontends.pbtxt",
+    Kind.MODELFILE: "ecolint.frontends.modelfile",
+    Kind.TERRAFORM: "ecolint.frontends.terraform",
 }
 
 

@@ -1,0 +1,100 @@
+"""The Terraform front-end: GPU machines, and the scripts that they start with.
+
+Read by pattern: python-hcl2 tells the lines of a block but not where a value stands, and
+builds a tree for whole files of which one attribute matters.
+"""
+
+import re
+
+from ecolint.diagnostics import Span
+from ecolint.document import Document, View, whole
+from ecolint.facts import Fact, Facts, Hardware, Role
+from ecolint.shell import read_script
+
+_TOKEN = re.compile(
+    r"#[^\n]*|//[^\n]*|/\*.*?\*/"
+    r"|(?P<heredoc><<-?\s*(?P<end>\w+)[^\n]*\n)"
+    r"|(?P<attribute>\b(?P<name>[a-z_]+)[ \t]*[=:][ \t]*(?P<value>\[[^][{}]*\]|[^\n#{]*))"
+    r"|\"(?:[^\"\\\n]|\\.)*\"",
+    re.DOTALL,
+)
+_STRING = re.compile(r"\"([^\"\\\n]*)\"")
+_REFERENCE = re.compile(r"\s*(?:var|local)\.(\w+)\s*$")
+_VARIABLE = re.compile(r"\bvariable\s+\"(\w+)\"\s*\{[^{}]*?\bdefault\s*=\s*\"([^\"\\\n]*)\"")
+_LOCAL = re.compile(r"^\s*(\w+)\s*=\s*\"([^\"\\\n]*)\"\s*$", re.MULTILINE)
+
+# Attribute → kinds of GPU label that it may hold, told apart by how the value begins.
+_MACHINE_ATTRIBUTES = frozenset(
+    {"instance_type", "instance_types", "machine_type", "vm_size", "size", "sku", "sku_name",
+     "instance_size", "node_type", "worker_machine_type", "ml_instance_type", "type",
+     "accelerator_type", "gpu_type"}
+)  # fmt: skip
+_KINDS = (
+    (re.compile(r"ml\.(?:p\d|g\d|gr\d)\w*\.\w+$"), "sagemaker_instance"),
+    (re.compile(r"(?:p\d|g\d|gr\d)\w*(?:-\w+)?\.\w+$"), "aws_instance"),
+    (re.compile(r"Standard_N[CDV]\w*$"), "azure_vm"),
+    (re.compile(r"(?:a2|a3|a4|a4x|g2|g4)-[\w-]+$"), "gcp_machine"),
+    (re.compile(r"nvidia-[\w-]+$"), "gcp_accelerator_type"),
+    (re.compile(r"NVIDIA_[A-Z0-9_]+$"), "vertex_accelerator_enum"),
+)
+
+
+def read(document: Document) -> Facts:
+    """The GPU machines of a Terraform file, and the facts of its start-up scripts."""
+    view = whole(document)
+    text = view.text
+    facts: list[Fact] = []
+    at = 0
+    while found := _TOKEN.search(text, at):
+        at = max(found.end(), at + 1)
+        if found.group("heredoc"):
+            at = _read_heredoc(view, found, facts)
+        elif found.group("attribute") and found.group("name") in _MACHINE_ATTRIBUTES:
+            facts += _machines(text, found)
+        elif found.group("attribute") and "<<" in found.group("value"):
+            at = found.start("value") + found.group("value").index("<<")
+    return Facts(facts)
+
+
+def _read_heredoc(view: View, found: re.Match[str], facts: list[Fact]) -> int:
+    """Read a heredoc that is a script; gives the place behind it."""
+    last = re.compile(rf"^[ \t]*{found.group('end')}[ \t\r]*$", re.MULTILINE)
+    end = last.search(view.text, found.end())
+    if end is None:
+        return found.end()
+    body = view.part(found.end(), end.start())
+    if body.text.lstrip().startswith("#!") and "sh" in body.text.lstrip().partition("\n")[0]:
+        facts += read_script(body, Role.INFERENCE)
+    return end.end()
+
+
+def _machines(text: str, found: re.Match[str]) -> list[Fact]:
+    start = found.start("value")
+    value = found.group("value")
+    if reference := _REFERENCE.match(value):
+        given = _default(text, reference.group(1))
+        return [] if given is None else _hardware(given[0], given[1])
+    whole_strings = _STRING.sub("", value).strip()
+    if whole_strings.strip("[], \t\r\n"):
+        return []  # an expression, whose outcome we can't tell
+    facts: list[Fact] = []
+    for string in _STRING.finditer(value):
+        span = Span(start + string.start(1), start + string.end(1))
+        facts += _hardware(string.group(1), span)
+    return facts
+
+
+def _default(text: str, name: str) -> tuple[str, Span] | None:
+    """The default of `var.NAME`, or the text of `local.NAME`."""
+    for pattern in (_VARIABLE, _LOCAL):
+        for found in pattern.finditer(text):
+            if found.group(1) == name:
+                return found.group(2), Span(found.start(2), found.end(2))
+    return None
+
+
+def _hardware(label: str, span: Span) -> list[Fact]:
+    for pattern, kind in _KINDS:
+        if pattern.match(label):
+            return [Hardware(span, label, kind)]
+    return []
