@@ -29,7 +29,7 @@ _FIXES = {
     Applicability.DISPLAY: "The fix is shown, and applied by hand.",
 }
 
-HEADER = ("GPU", "Model", "Batch", "J per 1,000 tokens", "Against FP16", "Row")
+HEADER = ("GPU", "Precision", "Model", "Batch", "J per 1,000 tokens", "Against FP16", "Row")
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +152,7 @@ def _cells(rows: "Sequence[Row]") -> list[tuple[str, ...]]:
 def _row_cells(row: "Row") -> tuple[str, ...]:
     return (
         _gpu_name(row.gpu),
+        row.precision,
         row.model,
         "" if row.batch is None else f"{row.batch:g}",
         "" if row.energy_j_per_1k is None else f"{row.energy_j_per_1k:,.0f}",
@@ -183,12 +184,12 @@ def _gpu_name(key: str) -> str:
 
 def _markdown_table(cells: list[tuple[str, ...]]) -> str:
     header, *body = cells
-    rule = ("---", "---", "---:", "---:", "---:", "---")
+    rule = ("---", "---", "---", "---:", "---:", "---:", "---")
     return "\n".join("| " + " | ".join(line) + " |" for line in (header, rule, *body))
 
 
 def _text_table(cells: list[tuple[str, ...]]) -> str:
-    return "\n".join(align(cells, right=(2, 3, 4)))
+    return "\n".join(align(cells, right=(3, 4, 5)))
 
 
 def align(cells: Sequence[Sequence[str]], right: Sequence[int] = ()) -> list[str]:
@@ -196,12 +197,10 @@ def align(cells: Sequence[Sequence[str]], right: Sequence[int] = ()) -> list[str
     widths = [max(map(width, column)) for column in zip(*cells, strict=True)]
     lines = []
     for line in cells:
-        padded = [
-            " " * (room - width(cell)) + cell
-            if index in right
-            else cell + " " * (room - width(cell))
-            for index, (cell, room) in enumerate(zip(line, widths, strict=True))
-        ]
+        padded = []
+        for index, (cell, room) in enumerate(zip(line, widths, strict=True)):
+            gap = " " * (room - width(cell))
+            padded.append(gap + cell if index in right else cell + gap)
         lines.append("  ".join(padded).rstrip())
     return lines
 
