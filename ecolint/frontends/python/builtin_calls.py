@@ -6,8 +6,8 @@ built-ins, os.environ, argparse, click, typer, dataclasses, pydantic, importlib,
 
 import builtins
 import re
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
@@ -86,7 +86,7 @@ def field_default(resolver: "Resolver", node: cst.BaseExpression, where: Where) 
         if chosen is None and factory is not None:
             made = resolver.value(factory.value, where)
             call = cst.Call(factory.value)
-            return join(*(resolver._result(value, call, where) for value in made))
+            return join(*(resolver.result(value, call, where) for value in made))
     elif maker in _PARAM_MAKERS:
         chosen = argument(node, "default", 0)
     else:
@@ -120,9 +120,11 @@ def _option_names(resolver: "Resolver", call: cst.Call, where: Where) -> set[str
     names: list[str] = []
     for arg in call.args:
         if arg.keyword is None and not arg.star:
-            for value in resolver.value(arg.value, where):
-                if isinstance(value, Const) and isinstance(value.value, str):
-                    names.append(value.value)
+            names.extend(
+                value.value
+                for value in resolver.value(arg.value, where)
+                if isinstance(value, Const) and isinstance(value.value, str)
+            )
     dest = argument(call, "dest")
     if dest is not None:
         for value in resolver.value(dest.value, where):
@@ -264,7 +266,7 @@ def evaluate(resolver: "Resolver", name: str, call: cst.Call, where: Where) -> V
         return resolver.value(first, where)
     if tail in ("cli", "parse") and name in _FROM_CLASS and first is not None:
         return join(
-            *(resolver._result(v, cst.Call(first), where) for v in resolver.value(first, where))
+            *(resolver.result(v, cst.Call(first), where) for v in resolver.value(first, where))
         )
     if name.startswith("builtins.") and first is not None:
         return _convert(resolver, tail, call, where)
@@ -307,7 +309,14 @@ class _NameOf(cst.Name):
         object.__setattr__(self, "value", value)
 
 
-_CONVERT = {"int": int, "float": float, "str": str, "bool": bool, "len": len, "abs": abs}
+_CONVERT: dict[str, Callable[[Any], object]] = {
+    "int": int,
+    "float": float,
+    "str": str,
+    "bool": bool,
+    "len": len,
+    "abs": abs,
+}
 
 
 def _convert(resolver: "Resolver", tail: str, call: cst.Call, where: Where) -> Values | None:
@@ -342,7 +351,7 @@ def _converted(tail: str, value: Value, call: cst.Call) -> Value:
             _CONVERT[tail](value.value),
             value.node,
             max(value.via, Via.RESOLVED, key=list(Via).index),
-        )  # type: ignore[operator]
+        )
     except (TypeError, ValueError):
         return NOTHING[0]
 
@@ -484,9 +493,8 @@ def _parsed(resolver: "Resolver", receiver: Value, name: str, where: Where) -> V
     for arg in receiver.call.args[:1]:
         for value in resolver.value(arg.value, receiver.where):
             classes.extend(value.items if isinstance(value, Items) else [(value,)])
-    records = []
-    for group in classes:
-        records.append(join(*(resolver._result(v, cst.Call(cst.Name("x")), where) for v in group)))
+    nothing = cst.Call(cst.Name("x"))
+    records = [join(*(resolver.result(v, nothing, where) for v in group)) for group in classes]
     return (Items(tuple(records)),)
 
 

@@ -209,7 +209,7 @@ class CallEditor:
         flags = [(n, g) for n, g in moved if n.startswith("load_in_")]
         if not flags or "quantization_config" in self.options.given:
             return None
-        name, carrier, edits = self._config_name()
+        name, edits = self._config_name()
         if edits is None:
             return None
         spelled = {self.names.get(field, field): value for field, value in extra.items()}
@@ -249,18 +249,18 @@ class CallEditor:
                 edits.extend(removed)
         return edits
 
-    def _config_name(self) -> tuple[str, cst.CSTNode | None, list[Edit] | None]:
+    def _config_name(self) -> tuple[str, list[Edit] | None]:
         """How BitsAndBytesConfig is called here, and the import that it may need."""
         bindings = self.program.root.bindings
         for name, group in bindings.items():
             if any(b.target == f"transformers.{_CONFIG}" for b in group):
-                return name, None, []
+                return name, []
         for name, group in bindings.items():
             if any(b.target == "transformers" for b in group):
-                return f"{name}.{_CONFIG}", None, []
+                return f"{name}.{_CONFIG}", []
         if "transformers" in self.program.root.stars:
-            return _CONFIG, None, []
-        return _CONFIG, None, self._import()
+            return _CONFIG, []
+        return _CONFIG, self._import()
 
     def _import(self) -> list[Edit] | None:
         view = self.program.view
@@ -271,9 +271,13 @@ class CallEditor:
             for part in line.body
         ]
         for _, part in statements:
-            if isinstance(part, cst.ImportFrom) and dotted(part.module) == "transformers":
-                if not part.relative and not isinstance(part.names, cst.ImportStar):
-                    return self._extend_import(part.names)
+            if (
+                isinstance(part, cst.ImportFrom)
+                and dotted(part.module) == "transformers"
+                and not part.relative
+                and not isinstance(part.names, cst.ImportStar)
+            ):
+                return self._extend_import(part.names)
         new = f"from transformers import {_CONFIG}\n"
         after: cst.CSTNode | None = None
         before: cst.CSTNode | None = None

@@ -1,4 +1,4 @@
-"""The options that a call is given, by whatever road: keyword, position, splat, later assignment."""
+"""The options that a call is given: by keyword, position, splat or later assignment."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

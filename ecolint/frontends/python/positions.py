@@ -5,7 +5,7 @@ those of its own statement only, and where that begins is known from the parser 
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 import libcst as cst
 from libcst._position import CodeRange
@@ -42,7 +42,7 @@ class Positions:
     def _print_whole(self) -> None:
         wrapper = MetadataWrapper(self._module, unsafe_skip_copy=True)
         found: Mapping[cst.CSTNode, Any] = wrapper.resolve(PositionProvider)
-        self._known.update(found)
+        self._known.update(dict(found))
 
     def note(self, node: cst.CSTNode, index: int) -> None:
         """Remember in which top-level statement a node stands."""
@@ -73,7 +73,7 @@ class Positions:
         )
         state.line = self._pending[index]
         self._module.body[index]._codegen(state)
-        self._known.update(provider._computed)
+        self._known.update(dict(cast(Mapping[cst.CSTNode, Any], provider._computed)))
 
 
 def _lines(module: cst.Module, starts: tuple[int, ...]) -> list[int] | None:

@@ -229,10 +229,10 @@ class _Walker(cst.CSTVisitor):
             if top:
                 self.index = index
             statement.visit(self)
-            if isinstance(statement, cst.If) and statement.orelse is None:
-                if ends_flow(statement.body):
-                    # What follows `if x: return` runs only when x was false.
-                    self.frame = self._under("if", statement, test=statement.test, truth=False)
+            ends = isinstance(statement, cst.If) and ends_flow(statement.body)
+            if isinstance(statement, cst.If) and ends and statement.orelse is None:
+                # What follows `if x: return` runs only when x was false.
+                self.frame = self._under("if", statement, test=statement.test, truth=False)
         self.frame = outer
 
     def visit_SimpleStatementLine(self, node: cst.SimpleStatementLine) -> None:

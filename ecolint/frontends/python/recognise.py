@@ -1,19 +1,21 @@
 """From calls to facts: what each call that we know makes of its options."""
 
 import re
-from collections.abc import Iterator
 from dataclasses import replace
 
 import libcst as cst
 
 from ecolint import assemble
-from ecolint.diagnostics import Span
+from ecolint.diagnostics import Edit, Span
 from ecolint.dialects import Scheme, Wrapper
 from ecolint.dialects import python_calls as calls
 from ecolint.dialects.bitsandbytes import WRAPPERS
 from ecolint.dialects.engines import ENGINES
 from ecolint.dialects.python_calls import Callee, Makes
 from ecolint.facts import (
+    Change,
+    Drop,
+    Editor,
     Fact,
     Hardware,
     Method,
@@ -40,7 +42,6 @@ from ecolint.frontends.python.values import (
     Unknown,
     Value,
     Where,
-    plain,
 )
 from ecolint.frontends.python.values import (
     Method as Attribute,
@@ -52,6 +53,7 @@ _BNB_NAMES = {
     "quant_type": "bnb_4bit_quant_type",
     "double_quant": "bnb_4bit_use_double_quant",
 }
+_NOT_REMOVED: Setting[str] = Setting()
 _PREQUANTISED = re.compile(r"-(unsloth-)?bnb-(4|8)bit$", re.IGNORECASE)
 _DRAFT = re.compile(r"draft|assistant", re.IGNORECASE)
 _REMOVED_IN = frozenset({"transformers", "langchain", "llama-index", "haystack"})
@@ -197,7 +199,7 @@ class Recogniser:
         given: Options,
         wrapper: Wrapper,
         spelled: str,
-        removed: "Setting[str]" = Setting(),
+        removed: "Setting[str]" = _NOT_REMOVED,
     ) -> Quantization | None:
         settings = {name: self.setting(name, g) for name, g in given.given.items()}
         if given.open and "llm_int8_threshold" not in settings:
@@ -218,7 +220,10 @@ class Recogniser:
         if not isinstance(threshold.value, (int, float)) or not threshold.value:
             return None
         span = self.span(call.func)
-        number: Setting[float] = replace(threshold, value=float(threshold.value))  # type: ignore[arg-type]
+        number = Setting(
+            State.KNOWN, float(threshold.value), threshold.span, threshold.via, "threshold",
+            key=threshold.key, literal=threshold.literal,
+        )  # fmt: skip
         return Quantization(
             span,
             "bitsandbytes",
@@ -364,7 +369,7 @@ class Recogniser:
         floor: str,
         quantization: Quantization | None,
         model: "Setting[str]",
-    ) -> "CallEditor | TextEditor":
+    ) -> Editor:
         if callee.library == "unsloth" and quantization is not None:
             flag = "load_in_4bit"
             editor = CallEditor(self.program, call, given, {flag: flag}, anchor="")
@@ -477,8 +482,6 @@ class Recogniser:
         if isinstance(given.value, cst.SimpleString):
             source = self.program.source(given.value)
             bare = _PREQUANTISED.sub("", str(model.value))
-            from ecolint.facts import Drop
-
             text = source.replace(str(model.value), bare)
             editor = TextEditor(self.program, given.value, {Drop("quantization"): text})
         span = model.span or self.span(given.value)
@@ -594,7 +597,7 @@ class _Redirect:
         self._editor = editor
         self._instead = instead
 
-    def edits(self, *changes: object) -> "tuple[object, ...] | None":
+    def edits(self, *changes: Change) -> tuple[Edit, ...] | None:
         """Every wished change becomes the one that this library understands."""
         return self._editor.edits(self._instead) if changes else None
 
@@ -607,10 +610,3 @@ def _is_argument(given: Options) -> bool:
 def modality(owner: str) -> str:
     """What a model class works on, by its name; empty when that says nothing."""
     return next((kind for mark, kind in calls.MODALITIES if mark in owner), "")
-
-
-def texts(values: "tuple[Value, ...]") -> Iterator[str]:
-    """The text values among alternatives."""
-    for value in values:
-        if isinstance(plain(value), str):
-            yield str(plain(value))

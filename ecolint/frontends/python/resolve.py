@@ -7,6 +7,7 @@ line and environment defaults; what it can't follow is `UNKNOWN`, never a guess.
 
 import operator
 from collections.abc import Callable, Iterable
+from typing import Any
 
 import libcst as cst
 
@@ -48,7 +49,7 @@ from ecolint.frontends.python.values import (
 
 MAX_DEPTH = 24
 
-_COMPARE: dict[type[cst.BaseCompOp], Callable[[object, object], object]] = {
+_COMPARE: dict[type[cst.BaseCompOp], Callable[[Any, Any], object]] = {
     cst.Equal: operator.eq,
     cst.NotEqual: operator.ne,
     cst.LessThan: operator.lt,
@@ -58,7 +59,7 @@ _COMPARE: dict[type[cst.BaseCompOp], Callable[[object, object], object]] = {
     cst.Is: operator.eq,
     cst.IsNot: operator.ne,
 }
-_BINARY: dict[type[cst.BaseBinaryOp], Callable[[object, object], object]] = {
+_BINARY: dict[type[cst.BaseBinaryOp], Callable[[Any, Any], object]] = {
     cst.Add: operator.add,
     cst.Subtract: operator.sub,
     cst.Multiply: operator.mul,
@@ -202,47 +203,33 @@ class Resolver:
     # --- expressions ------------------------------------------------------------------
 
     def _evaluate(self, node: cst.CSTNode, where: Where) -> Values:
-        if isinstance(node, cst.Name):
-            return self._name(node, where)
-        if isinstance(node, cst.SimpleString):
+        if isinstance(node, (cst.SimpleString, cst.Integer, cst.Float)):
             return (Const(node.evaluated_value, node),)
-        if isinstance(node, (cst.Integer, cst.Float)):
-            return (Const(node.evaluated_value, node),)
-        if isinstance(node, cst.ConcatenatedString):
-            return self._combine(operator.add, node, (node.left, node.right), where)
-        if isinstance(node, cst.FormattedString):
-            return self._fstring(node, where)
-        if isinstance(node, cst.Attribute):
-            return self._each(self.value(node.value, where), lambda v: self.attribute(v, node))
-        if isinstance(node, cst.Call):
-            return self._call(node, where)
-        if isinstance(node, (cst.List, cst.Tuple, cst.Set)):
-            return self._sequence(node, where)
-        if isinstance(node, cst.Dict):
-            return (self._table(node, where),)
-        if isinstance(node, cst.Subscript):
-            return self._subscript(node, where)
-        if isinstance(node, cst.IfExp):
-            verdict = self.test(node.test, where)
-            branches = [node.body] if verdict else [node.orelse]
-            if verdict is None:
-                branches = [node.body, node.orelse]
-            return join(*(self.value(branch, where) for branch in branches))
-        if isinstance(node, cst.BooleanOperation):
-            return self._boolean(node, where)
-        if isinstance(node, cst.UnaryOperation):
-            return self._unary(node, where)
-        if isinstance(node, cst.Comparison):
-            return self._comparison(node, where)
-        if isinstance(node, cst.BinaryOperation):
-            return self._binary(node, where)
-        if isinstance(node, cst.NamedExpr):
-            return self.value(node.value, where)
-        if isinstance(node, cst.Await):
-            return self.value(node.expression, where)
-        if isinstance(node, cst.Lambda):
-            return (Local(node, where),)
-        return NOTHING
+        step = _STEPS.get(type(node))
+        return step(self, node, where) if step is not None else NOTHING
+
+    def _concatenated(self, node: cst.ConcatenatedString, where: Where) -> Values:
+        return self._combine(operator.add, node, (node.left, node.right), where)
+
+    def _attribute(self, node: cst.Attribute, where: Where) -> Values:
+        return self._each(self.value(node.value, where), lambda v: self.attribute(v, node))
+
+    def _dict(self, node: cst.Dict, where: Where) -> Values:
+        return (self._table(node, where),)
+
+    def _conditional(self, node: cst.IfExp, where: Where) -> Values:
+        verdict = self.test(node.test, where)
+        branches = [node.body] if verdict else [node.orelse]
+        if verdict is None:
+            branches = [node.body, node.orelse]
+        return join(*(self.value(branch, where) for branch in branches))
+
+    def _inner(self, node: "cst.NamedExpr | cst.Await", where: Where) -> Values:
+        inside = node.expression if isinstance(node, cst.Await) else node.value
+        return self.value(inside, where)
+
+    def _lambda(self, node: cst.Lambda, where: Where) -> Values:
+        return (Local(node, where),)
 
     @staticmethod
     def _each(values: Values, step: Callable[[Value], Values]) -> Values:
@@ -277,7 +264,7 @@ class Resolver:
         for part in node.parts:
             if isinstance(part, cst.FormattedStringText):
                 shape.append(part.value)
-            else:
+            elif isinstance(part, cst.FormattedStringExpression):
                 shape.append(None)
                 pieces.append(part.expression)
 
@@ -637,10 +624,11 @@ class Resolver:
 
     def _call(self, node: cst.Call, where: Where) -> Values:
         return self._each(
-            self.value(node.func, where), lambda callee: self._result(callee, node, where)
+            self.value(node.func, where), lambda callee: self.result(callee, node, where)
         )
 
-    def _result(self, callee: Value, node: cst.Call, where: Where) -> Values:
+    def result(self, callee: Value, node: cst.Call, where: Where) -> Values:
+        """What calling a value gives back."""
         if isinstance(callee, Local):
             return self.returned(callee, node, where)
         if isinstance(callee, LocalClass):
@@ -799,6 +787,26 @@ class Resolver:
         return self._items
 
 
+_STEPS: dict[type[cst.CSTNode], Callable[[Resolver, Any, Where], Values]] = {
+    cst.Name: Resolver._name,
+    cst.ConcatenatedString: Resolver._concatenated,
+    cst.FormattedString: Resolver._fstring,
+    cst.Attribute: Resolver._attribute,
+    cst.Call: Resolver._call,
+    cst.List: Resolver._sequence,
+    cst.Tuple: Resolver._sequence,
+    cst.Set: Resolver._sequence,
+    cst.Dict: Resolver._dict,
+    cst.Subscript: Resolver._subscript,
+    cst.IfExp: Resolver._conditional,
+    cst.BooleanOperation: Resolver._boolean,
+    cst.UnaryOperation: Resolver._unary,
+    cst.Comparison: Resolver._comparison,
+    cst.BinaryOperation: Resolver._binary,
+    cst.NamedExpr: Resolver._inner,
+    cst.Await: Resolver._inner,
+    cst.Lambda: Resolver._lambda,
+}
 _SURENESS = list(Via)
 
 

@@ -35,8 +35,9 @@ def read_commands(recogniser: "Recogniser") -> list[Fact]:
         if tail in _IMAGE_STEPS:
             found.extend(_image_step(recogniser, call, place))
         elif tail in _RUNNERS and call.args and recogniser.alive(place):
-            if tail == "run_commands" or _is_runner(recogniser, call, place):
-                for arg in call.args if tail == "run_commands" else call.args[:1]:
+            steps = tail == "run_commands"
+            if steps or _is_runner(recogniser, call, place):
+                for arg in call.args if steps else call.args[:1]:
                     found.extend(_command(recogniser, arg.value, place))
     return found
 

@@ -179,7 +179,7 @@ def _class_units(node: ast.ClassDef, commands: bool) -> Iterator[_Unit]:
 
 def _first_line(node: ast.stmt) -> int:
     decorators = getattr(node, "decorator_list", [])
-    return min([node.lineno, *(d.lineno for d in decorators)])
+    return min([node.lineno, *(int(d.lineno) for d in decorators)])
 
 
 def _survey(root: ast.AST, unit: _Unit, commands: bool) -> None:
@@ -256,11 +256,12 @@ def _call(node: ast.Call, unit: _Unit, commands: bool) -> None:
     elif tail in ("update", "setdefault") and isinstance(func, ast.Attribute):
         unit.binds.add(_root(func.value))
     for word in node.keywords:
-        value = getattr(word.value, "value", ...) if isinstance(word.value, ast.Constant) else ...
-        if (word.arg in _SWITCHES and value not in (False, None)) or (
-            word.arg in _OFF_ONLY and value is False and tail in (*_METHODS, "from_pretrained")
-        ):
-            unit.site = True
+        constant = isinstance(word.value, ast.Constant)
+        value = word.value.value if isinstance(word.value, ast.Constant) else None
+        if word.arg in _SWITCHES:
+            unit.site |= not constant or value not in (False, None)
+        elif word.arg in _OFF_ONLY:
+            unit.site |= value is False and tail in (*_METHODS, "from_pretrained")
         elif word.arg == "cache_implementation":
             unit.evidence = True
         elif word.arg in ("gpu", "max_batch_size", "max_ongoing_requests"):
@@ -303,7 +304,7 @@ def _definition(
         unit.handles |= node.name in ("predict_fn", "lambda_handler", "handler")
     for decorator in node.decorator_list:
         inner = decorator.func if isinstance(decorator, ast.Call) else decorator
-        unit.decorators.add(getattr(inner, "attr", None) or getattr(inner, "id", ""))
+        unit.decorators.add(_tail(inner))
 
 
 def _import(node: ast.Import, unit: _Unit, commands: bool) -> None:
@@ -343,50 +344,63 @@ def _root(node: ast.expr) -> str:
 
 def _closure(units: list[_Unit]) -> set[int]:
     """The units to keep: sites, evidence, what they need and what calls them, nearest first."""
-    kept = {index for index, unit in enumerate(units) if unit.site}
-    if not kept:
-        return kept
-    frontier = kept | {i for i, u in enumerate(units) if u.evidence and u.last - u.first < 200}
+    frontier = {index for index, unit in enumerate(units) if unit.site}
+    if not frontier:
+        return frontier
+    frontier |= {i for i, u in enumerate(units) if u.evidence and u.last - u.first < 200}
     kept = frontier | {i for i, unit in enumerate(units) if unit.always}
-    headers = {id(unit): index for index, unit in enumerate(units)}
-    binders: dict[str, set[int]] = {}
-    users: dict[str, set[int]] = {}
-    for index, unit in enumerate(units):
-        for name in unit.binds:
-            binders.setdefault(name, set()).add(index)
-        if unit.function and unit.owner is not None:
-            binders.setdefault(f".{unit.function}", set()).add(index)
-        for name in (*unit.names, *unit.members):
-            users.setdefault(name, set()).add(index)
+    index = _Index(units)
     budget = _BUDGET
     for step in range(8):
-        wanted: set[int] = set()
-        for index in frontier:
-            unit = units[index]
-            for name in unit.names:
-                wanted |= binders.get(name, set())
-            for name in unit.members:
-                wanted |= {
-                    i for i in binders.get(f".{name}", set())
-                    if (owner := units[i].owner) is not None and headers[id(owner)] in kept
-                }  # fmt: skip
-            if unit.owner is not None:
-                wanted.add(headers[id(unit.owner)])
-            if unit.function and step < _CALLER_STEPS and unit.function not in _COMMON:
-                wanted |= users.get(unit.function, set())
-            elif unit.site and step == 0 and not unit.function:
-                # `pipe = pipeline(…)`: what is done with it stands elsewhere.
-                wanted |= {i for name in unit.binds for i in users.get(name, set())}
+        wanted = {i for unit in frontier for i in index.wanted(unit, step, kept)} - kept
         frontier = set()
-        for index in sorted(wanted - kept, key=lambda i: units[i].last - units[i].first):
-            budget -= _length(units, index)
+        for unit in sorted(wanted, key=lambda i: units[i].last - units[i].first):
+            budget -= _length(units, unit)
             if budget >= 0:
-                frontier.add(index)
+                frontier.add(unit)
         kept |= frontier
         if not frontier:
             break
     # A method cannot stand without its class.
-    return kept | {headers[id(owner)] for i in kept if (owner := units[i].owner) is not None}
+    return kept | {index.headers[id(o)] for i in kept if (o := units[i].owner) is not None}
+
+
+class _Index:
+    """Who binds a name, and who uses it."""
+
+    def __init__(self, units: list[_Unit]) -> None:
+        self.units = units
+        self.headers = {id(unit): index for index, unit in enumerate(units)}
+        self.binders: dict[str, set[int]] = {}
+        self.users: dict[str, set[int]] = {}
+        for index, unit in enumerate(units):
+            for name in unit.binds:
+                self.binders.setdefault(name, set()).add(index)
+            if unit.function and unit.owner is not None:
+                self.binders.setdefault(f".{unit.function}", set()).add(index)
+            for name in (*unit.names, *unit.members):
+                self.users.setdefault(name, set()).add(index)
+
+    def wanted(self, index: int, step: int, kept: set[int]) -> set[int]:
+        """The units that a unit's values hang on."""
+        unit = self.units[index]
+        found: set[int] = set()
+        for name in unit.names:
+            found |= self.binders.get(name, set())
+        for name in unit.members:
+            found |= {
+                i
+                for i in self.binders.get(f".{name}", ())
+                if (owner := self.units[i].owner) is not None and self.headers[id(owner)] in kept
+            }
+        if unit.owner is not None:
+            found.add(self.headers[id(unit.owner)])
+        if unit.function and step < _CALLER_STEPS and unit.function not in _COMMON:
+            found |= self.users.get(unit.function, set())
+        elif unit.site and step == 0 and not unit.function:
+            # `pipe = pipeline(…)`: what is done with it stands elsewhere.
+            found |= {i for name in unit.binds for i in self.users.get(name, ())}
+        return found
 
 
 def _length(units: list[_Unit], index: int) -> int:

@@ -7,7 +7,6 @@ import libcst as cst
 
 from ecolint import assemble
 from ecolint.dialects import python_calls as calls
-from ecolint.dialects.engines import ENGINES
 from ecolint.dialects.python_calls import Makes
 from ecolint.facts import (
     Compilation,
@@ -17,8 +16,6 @@ from ecolint.facts import (
     Prompts,
     Role,
     Setting,
-    State,
-    Via,
     Where,
 )
 from ecolint.frontends.python import evidence, options
@@ -26,7 +23,7 @@ from ecolint.frontends.python.builtin_calls import argument
 from ecolint.frontends.python.editing import CallEditor
 from ecolint.frontends.python.options import Given, Options
 from ecolint.frontends.python.program import Assignment, Place, dotted
-from ecolint.frontends.python.values import Const, Made, plain
+from ecolint.frontends.python.values import Made, plain
 
 if TYPE_CHECKING:
     from ecolint.frontends.python.recognise import Recogniser
@@ -188,14 +185,14 @@ def _pipeline(
     facts: list[Fact] = []
     if not batch.absent:
         where = next((w for w, _, _, _ in ways if w in _PRODUCTIVE), around.where(place))
-        prompts = next((p for _, p, _, _ in ways if p is Prompts.MANY), None)
-        if prompts is None:
-            prompts = ways[0][1] if ways else Prompts.UNKNOWN
+        prompts = ways[0][1] if ways else Prompts.UNKNOWN
+        if any(many is Prompts.MANY for _, many, _, _ in ways):
+            prompts = Prompts.MANY
         role = recogniser.role
         function = place.frame.function()
-        if role is Role.INFERENCE and function is not None:
-            if _SERVICE_NAME.search(function.name.value):
-                role = Role.SERVICE
+        named = function is not None and _SERVICE_NAME.search(function.name.value)
+        if role is Role.INFERENCE and named:
+            role = Role.SERVICE
         facts.append(_pipeline_fact(recogniser, call, call, batch, where, prompts, given, role))
         return facts
     for where, prompts, use, at in ways:
@@ -239,9 +236,9 @@ def _attribute_cache(recogniser: "Recogniser") -> list[Fact]:
     last: dict[str, Assignment] = {}
     for assignment in program.attributes:
         base = dotted(assignment.base)
-        if assignment.key == "use_cache" and base.endswith(("config", "cfg")):
-            if recogniser.resolver.live(assignment.place.frame) is not False:
-                last[evidence.root_name(assignment.base)] = assignment
+        wanted = assignment.key == "use_cache" and base.endswith(("config", "cfg"))
+        if wanted and recogniser.resolver.live(assignment.place.frame) is not False:
+            last[evidence.root_name(assignment.base)] = assignment
     found: list[Fact] = []
     for assignment in last.values():
         given = Given(
@@ -400,22 +397,7 @@ def _bare_server(recogniser: "Recogniser") -> list[Fact]:
     found: list[Fact] = []
     for load in recogniser.loads.values():
         sixteen = load.quantization is None and not load.quantization_unknown
-        if load.engine == "transformers" and sixteen and load.compiled.is_(False):
-            if load.library == "transformers" and load.modality in ("causal", ""):
-                found.append(
-                    Compilation(load.span, CompileState.MISSING, "torch.compile", load.role)
-                )
+        plain = load.library == load.engine == "transformers" and load.modality in ("causal", "")
+        if plain and sixteen and load.compiled.is_(False):
+            found.append(Compilation(load.span, CompileState.MISSING, "torch.compile", load.role))
     return found[:1]
-
-
-def sources_of(text: str) -> bool:
-    """Whether a file talks about one of the engines that batch by themselves."""
-    return any(name in text for name in ENGINES)
-
-
-def constant(values: tuple[object, ...]) -> Const | None:
-    """The one constant among alternatives, None when there is not exactly one."""
-    return values[0] if len(values) == 1 and isinstance(values[0], Const) else None
-
-
-_ = (State, Via)
