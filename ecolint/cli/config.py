@@ -62,14 +62,14 @@ def _entry(option: Option) -> str:
     return (
         f"### `{option.key}`\n\n{option.summary}\n\n"
         f"Takes: {_takes(option)}  \nDefault: `{_default(option)}`\n{flag}\n"
-        f"```toml\n{_in_pyproject(option)}\n```\n"
+        f"```toml\n{in_pyproject(option)}\n```\n"
     )
 
 
 def to_text(option: Option) -> str:
     """One setting, for a terminal."""
     flag = f"\nFlag:    {option.flag}" if option.flag else ""
-    example = _in_pyproject(option).replace("\n", "\n  ")
+    example = in_pyproject(option).replace("\n", "\n  ")
     return (
         f"{option.summary}\n\nTakes:   {_takes(option)}\nDefault: {_default(option)}{flag}\n\n"
         f"Example:\n  {example}"
@@ -85,7 +85,7 @@ def to_dict(option: Option) -> dict[str, Any]:
         "default": None if option is EXTEND else _default_value(option),
         "flag": option.flag or None,
         "summary": option.summary,
-        "example": _in_pyproject(option),
+        "example": in_pyproject(option),
     }
 
 
@@ -118,6 +118,7 @@ def _default_value(option: Option) -> Any:
     return list(value) if isinstance(value, tuple) else value
 
 
-def _in_pyproject(option: Option) -> str:
+def in_pyproject(option: Option) -> str:
+    """The option's example as a pyproject.toml has it."""
     table = "" if option.example.startswith("[") else "[tool.ecolint]\n"
     return table + option.example
