@@ -21,6 +21,7 @@ from ecolint.dialects.launchers import (
     IMAGES,
     OWN_SCRIPT,
     PREFIXES,
+    SAGEMAKER_VARIABLES,
     SCRIPT_STARTERS,
     TRAINING_NAMES,
     VLLM_FLAGS,
@@ -30,7 +31,6 @@ from ecolint.dialects.launchers import (
     Launcher,
     Runs,
 )
-from ecolint.document import View
 from ecolint.environment import (
     Environment,
     install_words,
@@ -41,8 +41,7 @@ from ecolint.environment import (
 from ecolint.facts import Fact, Role, Setting
 from ecolint.flags import read_flags, tail
 from ecolint.launching import Launch, read_launch
-from ecolint.shellscope import Scope
-from ecolint.shellwords import Syntax, WordReader
+from ecolint.shellwords import word_view
 from ecolint.words import Word
 
 _EMPTY: Environment = MappingProxyType({})
@@ -101,6 +100,9 @@ def read_container(
         role: what the file is for.
     """
     facts = read_compile_switches(env, role)
+    if any(name in env for name in SAGEMAKER_VARIABLES.values()):
+        env = {**{name: env[own] for name, own in SAGEMAKER_VARIABLES.items() if own in env}, **env}
+        image = image if "HF_MODEL_QUANTIZE" not in env else "text-generation-inference"
     words = (*command_words, *args_words)
     launcher, version = image_launcher(image)
     taken = False
@@ -147,6 +149,8 @@ def _reads_environment(launcher: Launcher, image: str) -> bool:
 def _environment_launch(
     launcher: Launcher, env: Environment, role: Role, version: str | None
 ) -> list[Fact]:
+    if "MODEL_NAME" in env and "MODEL" not in env:
+        env = {**env, "MODEL": env["MODEL_NAME"]}  # as RunPod's worker calls it
     span = next((setting.span for setting in env.values() if setting.span), Span(0, 0))
     return read_launch(Launch(launcher, (), 0, span, _role(launcher, role), env, version))
 
@@ -170,8 +174,8 @@ def _launch(
 ) -> list[Fact]:
     head, last = words[at], words[max(start - 1, at)]
     span = head.view.span(head.start, head.end)
-    if last.view is head.view and last.end > head.start:
-        span = head.view.span(head.start, last.end)
+    if last.view is head.view and "\n" not in head.view.text[head.start : last.end]:
+        span = head.view.span(head.start, max(head.end, last.end))
     seen = env if launcher.spelled == "text-generation-launcher" else _EMPTY
     return read_launch(Launch(launcher, words, start, span, _role(launcher, role), seen, version))
 
@@ -234,23 +238,26 @@ class _Command:
             not self.words[self.at].known and self._text(self.at + 1) == "-m"
         ):
             return self._python()
-        return self._program(program)
+        self._program(program)
+        return False
 
     def _environment(self, skip: int = 1) -> bool:
         index = self.at + skip
+        given: dict[str, Setting[Any]] = {}
         while index < len(self.words):
             word = self.words[index]
             found = _VARIABLE.match(word.text)
             if found:
                 value = tail(word, found.end())
                 span = word.view.span(word.start, word.end)
-                self.env[found.group(1)] = variable(found.group(1), value, span)
+                given[found.group(1)] = variable(found.group(1), value, span)
             elif not word.text.startswith("-"):
                 break
             elif word.text in ("-u", "-C", "-S"):
                 index += 1
             index += 1
-        self.facts += read_compile_switches(self.env, self.role)
+        self.env.update(given)
+        self.facts += read_compile_switches(given, self.role)
         self.at = index
         return True
 
@@ -301,13 +308,18 @@ class _Command:
                 program = self._text(self.at)
                 if program in SCRIPT_STARTERS:
                     return self._started()
-                return not self._install(program) and self._program(program)
+                if not self._install(program):
+                    self._program(program)
+                    if not self.recognised:
+                        self._own_script()
+                return False
             if text == "-c":
                 self._inline_python(index + 1)
                 return False
             if not text.startswith("-"):
                 self.at = index
-                return self._own_script()
+                self._own_script()
+                return False
             index += 2 if text in _PYTHON_WITH_VALUE else 1
         return False
 
@@ -325,20 +337,24 @@ class _Command:
             text = self._text(index)
             if text in ("-m", "--module"):
                 self.at = index + 1
-                return self._program(self._text(self.at))
+                self._program(self._text(self.at))
+                return False
             if text.endswith(".py"):
                 self.at = index
-                return self._own_script()
+                self._own_script()
+                return False
         return False
 
-    def _own_script(self) -> bool:
+    def _own_script(self) -> None:
+        """A script or module that we don't know, unless it trains."""
         path = self._text(self.at)
         name = _program(path)
         if name in BY_NAME:
-            return self._program(name)
+            self._program(name)
+            return
         lowered = name.lower()
-        if any(part in lowered for part in TRAINING_NAMES) or not name.endswith(".py"):
-            return False
+        if any(part in lowered for part in TRAINING_NAMES):
+            return
         role = self.role
         if role in _DEPLOYED:
             if any(part in lowered for part in EVALUATION_NAMES):
@@ -353,9 +369,9 @@ class _Command:
             if WEBUI_COMPANIONS & flags.keys():
                 launcher = WEBUI
         self.facts += _launch(launcher, self.words, self.at + 1, role, self.env, at=self.at)
-        return False
 
-    def _program(self, program: str) -> bool:
+    def _program(self, program: str) -> None:
+        """A launcher under its own name, or a script that runs by itself."""
         for width in (3, 2, 1):
             if self.at + width > len(self.words):
                 continue
@@ -363,12 +379,11 @@ class _Command:
             launcher = BY_NAME.get(" ".join([program, *rest]))
             if launcher is not None:
                 self._recognise(launcher, self.at + width)
-                return False
+                return
         if program.startswith("fastchat.serve"):
             self._recognise(BY_NAME["fastchat.serve"], self.at + 1)
-        elif program.endswith(".py") and self._text(self.at).startswith((".", "/")):
-            return self._own_script()
-        return False
+        elif program.endswith(".py") and program not in BY_NAME:
+            self._own_script()
 
     def _recognise(self, launcher: Launcher, start: int) -> None:
         self.recognised = True
@@ -453,23 +468,6 @@ def image_facts(image: Word, role: Role) -> list[Fact]:
         return []
     span = image.view.span(image.start, image.end)
     return [Package(span, image.text.partition(":")[0], "", None, channel, image.text, role)]
-
-
-def word_view(word: Word) -> View:
-    """What a word says as text of its own, for a reader of shell or Python."""
-    if word.exact and word.inner >= 0:
-        return word.view.part(word.inner, word.inner + len(word.text))
-    reader = WordReader(word.view, Scope(""), Syntax.SHELL, word.start)
-    pieces = [piece for field in reader.fields() for piece in field]
-    if reader.at == word.end and "".join(piece.text for piece in pieces) == word.text:
-        offsets = [word.view.at(piece.at + n) for piece in pieces for n in range(len(piece.text))]
-        writable = word.view.writable
-    else:
-        # Expansions stand between text and source: all of it is told at the whole word.
-        offsets = [word.view.at(word.start)] * len(word.text)
-        writable = False
-    offsets.append(word.view.at(word.end))
-    return View(word.view.document, word.text, 0, offsets, writable=writable)
 
 
 def _put_variable(env: dict[str, Setting[Any]], word: Word) -> None:

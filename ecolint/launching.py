@@ -351,10 +351,11 @@ def _read_evaluation(launch: Launch) -> list[Fact]:
     wrapper = launch.launcher.wrapper
     assert wrapper is not None
     editor = EmbeddedEditor(tuple(items), BNB_FIELDS)
+    asked = next((item for item in items if item.key in CONFIG_OPTIONS[:2]), None)
     quantization = bitsandbytes(
         options,
         wrapper,
-        span=arguments.span,
+        span=(asked.setting().span if asked else None) or arguments.span,
         spelled=arguments.written,
         editor=editor,
         role=launch.role,

@@ -6,7 +6,7 @@ A value remembers where each of its characters is written, so that a flag behind
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -47,6 +47,8 @@ class Scope:
 
     def __init__(self, text: str, values: Mapping[str, Value] | None = None) -> None:
         self._uses = Counter(re.findall(r"\$[{(]?([A-Za-z_]\w*)", text))
+        # `NAME="$NAME …"` passes the value on to the next reader; it is none itself.
+        self._uses.subtract(re.findall(r"\b([A-Za-z_]\w*)=[\"']?\$\{?\1\b", text))
         self._values: dict[str, Value] = dict(values or {})
         self._frames: list[_Frame] = []
 
@@ -72,13 +74,15 @@ class Scope:
     def extend(self, name: str, value: Value, *, unsure: bool = False) -> None:
         """Append to an array (`NAME+=(…)`) or, with one field, to a scalar."""
         old = self._values.get(name, ())
-        self.assign(name, UNKNOWN if unsure else (*old, *value))
+        self.assign(name, (*old, *(UNKNOWN if unsure else value)))
 
     def join(self, name: str, added: Field, *, unsure: bool = False) -> None:
         """Append text to a scalar (`NAME+=text`)."""
         old = self._values.get(name, UNKNOWN)
-        if len(old) > 1 or unsure:
+        if len(old) > 1:
             self.assign(name, UNKNOWN)
+        elif unsure:
+            self.assign(name, _common(old, [((*old[0], Piece(" ")),)]))
         else:
             self.assign(name, ((*(old[0] if old else ()), *added),))
 
@@ -118,8 +122,13 @@ class Scope:
         if frame.kind == "subshell":
             return
         for name, values in frame.outcomes.items():
-            default = frame.first[name] is None and len(values) == 1 and frame.kind != "function"
-            self.assign(name, values[0] if default else UNKNOWN)
+            first = frame.first[name]
+            if first is not None:
+                self.assign(name, _common(first, values))
+            elif len(values) == 1 and frame.kind != "function":
+                self.assign(name, values[0])
+            else:
+                self.assign(name, UNKNOWN)
 
     def _put(self, name: str, value: Value | None) -> None:
         if value is None:
@@ -131,6 +140,20 @@ class Scope:
 def texts(value: Value) -> list[str]:
     """The fields of a value as plain text."""
     return ["".join(piece.text for piece in each) for each in value]
+
+
+def _common(first: Value, outcomes: Sequence[Value]) -> Value:
+    """What is certain of a value that some branch may have changed: what they all kept.
+
+    Scripts gather flags that way: `ARGS+=(--flag)`, or `ARGS="$ARGS --flag"`.
+    """
+    if len(first) == 1 and all(len(value) == 1 for value in outcomes):
+        held = texts(first)[0]
+        kept = all(texts(value)[0].startswith(held + " ") for value in outcomes)
+        return ((*first[0], Piece(" "), *UNKNOWN[0]),) if kept and held else UNKNOWN
+    if all(texts(value[: len(first)]) == texts(first) for value in outcomes):
+        return (*first, *UNKNOWN)
+    return UNKNOWN
 
 
 def value_of(word: Word) -> Value:

@@ -360,3 +360,20 @@ def closing(text: str, at: int, end: int) -> int:
             if depth == 0:
                 return found.end()
     return end
+
+
+def word_view(word: Word) -> View:
+    """What a word says as text of its own, for a reader of shell or Python."""
+    if word.exact and word.inner >= 0:
+        return word.view.part(word.inner, word.inner + len(word.text))
+    reader = WordReader(word.view, Scope(""), Syntax.SHELL, word.start)
+    pieces = [piece for field in reader.fields() for piece in field]
+    if reader.at == word.end and "".join(piece.text for piece in pieces) == word.text:
+        offsets = [word.view.at(piece.at + n) for piece in pieces for n in range(len(piece.text))]
+        writable = word.view.writable
+    else:
+        # Expansions stand between text and source: all of it is told at the whole word.
+        offsets = [word.view.at(word.start)] * len(word.text)
+        writable = False
+    offsets.append(word.view.at(word.end))
+    return View(word.view.document, word.text, 0, offsets, writable=writable)

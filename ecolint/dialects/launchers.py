@@ -240,6 +240,8 @@ MODEL_VARIABLES = (
     "MODEL_ID", "HF_MODEL_ID", "MODEL_NAME", "MODEL", "MODEL_PATH", "BASE_MODEL",
     "MODEL_NAME_OR_PATH", "HF_MODEL", "LLM_MODEL", "MODEL_REPO",
 )  # fmt: skip
+# SageMaker's names for Text Generation Inference's own.
+SAGEMAKER_VARIABLES = {"MODEL_ID": "HF_MODEL_ID", "QUANTIZE": "HF_MODEL_QUANTIZE"}
 COMPILE_SWITCHES = ("TORCH_COMPILE_DISABLE", "TORCHDYNAMO_DISABLE", "TORCHINDUCTOR_DISABLE")
 # Installers take options from the environment: the variable and the flag it stands for.
 INSTALL_VARIABLES = {
