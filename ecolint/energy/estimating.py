@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
+from ecolint.catalog import find_gpu
 from ecolint.energy import parameters, physics
 from ecolint.energy.batching import LARGEST_BATCH, batch_saving
 from ecolint.energy.dataset import Basis, Row, serving_rows, usable_rows
@@ -32,7 +33,10 @@ RECIPE = (
 )
 LONGEST_TOKENS = 4096
 # A card outside the fit, or a batch read from another card's sweep: untested, so twice.
+# A card of a compute capability inside it: the factor that held for the A100 and V100 rows
+# of another laboratory, after a model of this kind was fitted to the A800.
 _UNTESTED_FACTOR = 2.0
+_KIN_FACTOR = 1.4
 # Chat prompts are a part of every serving row; only what exceeds them costs extra.
 _CHAT_PROMPT_TOKENS = 512
 # Reasoning and code rows decode thousands of tokens a request: another workload.
@@ -227,12 +231,18 @@ def _from_model(asked: Question) -> Estimate | Refusal:
 def _modelled_eager(asked: Question, step: physics.Step) -> Estimate | Refusal:
     fitted = parameters.eager(alike(asked.precision))
     assert fitted is not None
-    factor, seconds, energy = fitted.energy_factor, step.seconds, step.energy_j_per_1k
+    seconds, energy = step.seconds, step.energy_j_per_1k
+    widest = _widening(asked)
+    factor = max(fitted.energy_factor, widest)
     reasons = [
         f"no row of {asked.gpu.name} brackets {asked.model.params_b:.1f}B in {asked.precision}",
         "eager decoding at batch 1, modelled as a cost a layer and a cost a byte",
         *_reasons_of_shape(asked.model),
     ]
+    if widest > 1:
+        reasons.append(
+            f"{asked.gpu.name} was never measured: the interval is {widest:g} either way"
+        )
     used: tuple[str, ...] = ()
     if asked.batch > 1:
         saving = batch_saving(asked.batch, asked.gpu.key, alike(asked.precision))
@@ -243,7 +253,7 @@ def _modelled_eager(asked: Question, step: physics.Step) -> Estimate | Refusal:
         used = saving.rows
         reasons.append(f"batch {asked.batch} from the sweep on {saving.gpu}, an untested step")
     interval = Interval(energy, energy / factor, energy * factor)
-    speed = _speed(asked.batch, seconds, fitted.time_factor)
+    speed = _speed(asked.batch, seconds, max(fitted.time_factor, widest))
     prompt = _prompt(asked, None)
     return _estimate(asked, Tier.MODELLED, interval, speed, prompt, reasons, used, [])
 
@@ -256,20 +266,29 @@ def _modelled_serving(asked: Question, step: physics.Step) -> Estimate | Refusal
     largest = max(row.batch or 0 for row in served)
     if asked.batch > largest:
         return Refusal(asked, f"beyond {largest:.0f} running sequences nothing was measured")
-    seen = asked.gpu.key in {row.gpu for row in serving_rows()}
-    factor = fitted.energy_factor if seen else max(fitted.energy_factor, _UNTESTED_FACTOR)
-    time_factor = fitted.time_factor if seen else max(fitted.time_factor, _UNTESTED_FACTOR)
+    widest = _widening(asked)
+    factor = max(fitted.energy_factor, widest)
     energy = step.energy_j_per_1k
     reasons = [
         f"vLLM of the {generation} generation, step time and power modelled",
         *_reasons_of_shape(asked.model),
     ]
-    if not seen:
-        reasons.append(f"no serving row of {asked.gpu.name}: the interval is twice either way")
+    if widest > 1:
+        reasons.append(f"{asked.gpu.name} was never served: the interval is {widest:g} either way")
     interval = Interval(energy, energy / factor, energy * factor)
-    speed = _speed(asked.batch, step.seconds, time_factor)
+    speed = _speed(asked.batch, step.seconds, max(fitted.time_factor, widest))
     prompt = _prompt(asked, None)
     return _estimate(asked, Tier.MODELLED, interval, speed, prompt, reasons, (), [])
+
+
+def _widening(asked: Question) -> float:
+    """Return the factor that an interval needs for a card that the fit never saw."""
+    cards = {row.gpu for row in usable_rows(asked.engine)}
+    if asked.gpu.key in cards:
+        return 1.0
+    known = (find_gpu(card) for card in cards)
+    kin = any(card and card.compute_capability == asked.gpu.compute_capability for card in known)
+    return _KIN_FACTOR if kin else _UNTESTED_FACTOR
 
 
 def _step(asked: Question, model: Model, batch: float) -> physics.Step | None:
