@@ -1,4 +1,4 @@
-"""Fit the parameters of the energy model and write data/parameters.csv.
+"""Fit the energy model and write data/parameters.csv; compute data/crossovers.csv.
 
 Run `python -m benchmarks.energy_fit` after a change of rows; a test checks that fitting
 the shipped rows gives the shipped parameters back. Plain Python: least squares in closed
@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ecolint.catalog import find_gpu, find_model
-from ecolint.energy.dataset import Row, find_row, rows, serving_rows
+from ecolint.energy.crossing import crossings
+from ecolint.energy.dataset import Row, find_row, read_table, rows, serving_rows
 from ecolint.energy.interpolating import read_session
 from ecolint.energy.matching import alike
 from ecolint.energy.memory import cache_bytes_per_token, weight_gb
@@ -399,15 +400,39 @@ def _quantile(values: Iterable[float], share: float) -> float:
     return ordered[low] + (place - low) * (ordered[high] - ordered[low])
 
 
+def computed_crossovers() -> list[dict[str, str]]:
+    """Return the lines of data/crossovers.csv: the published ones, then one a session."""
+    lines = [dict(line) for line in read_table("crossovers") if line["kind"] == "published"]
+    for one in crossings():
+        card = find_gpu(one.session.gpu)
+        lines.append(
+            {
+                "id": f"computed-{one.session.id}",
+                "architecture": card.architecture if card else "",
+                "gpu": one.session.gpu,
+                "session": one.session.id,
+                "size_b": f"{one.size_b:.2f}" if one.size_b else "",
+                "beyond_b": "" if one.size_b else f"{one.beyond_b:g}",
+                "kind": "computed",
+                "rows": "|".join(one.rows),
+                "grade": one.session.grade.value,
+                "source": one.session.source,
+                "licence": one.session.licence,
+                "notes": "" if one.size_b else "NF4 cost energy at every size measured",
+            }
+        )
+    return lines
+
+
 def main() -> int:
-    """Write data/parameters.csv."""
-    lines = fit_all()
-    path = Path(__file__).parents[1] / "data" / "parameters.csv"
-    with path.open("w", encoding="utf-8", newline="") as out:
-        writer = csv.DictWriter(out, fieldnames=list(lines[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(lines)
-    print(f"{len(lines)} parameters written to data/parameters.csv")
+    """Write both files."""
+    for name, lines in (("parameters", fit_all()), ("crossovers", computed_crossovers())):
+        path = Path(__file__).parents[1] / "data" / f"{name}.csv"
+        with path.open("w", encoding="utf-8", newline="") as out:
+            writer = csv.DictWriter(out, fieldnames=list(lines[0]), lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(lines)
+        print(f"{len(lines)} lines written to data/{name}.csv")
     return 0
 
 

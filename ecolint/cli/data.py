@@ -28,7 +28,7 @@ _SHOWN = {
     "grid": "region name g_per_kwh year usd_per_kwh price_year price_status",
     "pue": "provider name pue year status",
     "equivalences": "id name value unit use status",
-    "crossovers": "id architecture size_b kind",
+    "crossovers": "id architecture gpu size_b beyond_b kind",
     "parameters": "id value unit fitted_on",
 }
 _WIDEST = 48

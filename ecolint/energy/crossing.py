@@ -79,7 +79,11 @@ def crossover(
 
 def published_threshold(architecture: str) -> float:
     """Return the published threshold, the lowest of all for an architecture without one."""
-    published = {line["architecture"]: float(line["size_b"]) for line in read_table("crossovers")}
+    published = {
+        line["architecture"]: float(line["size_b"])
+        for line in read_table("crossovers")
+        if line["kind"] == "published"
+    }
     return published.get(architecture, min(published.values()))
 
 
