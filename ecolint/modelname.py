@@ -62,7 +62,7 @@ _SIZE = re.compile(r"(?<![a-z0-9.])(\d+(?:\.\d+)?)\s?([bm])(?![a-z0-9])")
 _DECOY = re.compile(
     r"\d+(?:\.\d+)?-?bits?\b"  # 4bit
     r"|(?<![\d.])\d+k(?![a-z0-9])"  # 128k of context
-    r"|(?<![\d.])\d+t(?![a-z0-9])"  # 3T of training tokens
+    r"|(?<![a-z\d.])\d+t(?![a-z0-9])"  # 3T of training tokens
     r"|(?<![a-z])b1\.58"  # ternary weights
     r"|-1m(?=$|[-_.:/])"  # a million tokens of context
 )
