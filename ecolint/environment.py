@@ -11,11 +11,13 @@ from typing import Any
 from ecolint.assemble import bitsandbytes
 from ecolint.diagnostics import Span
 from ecolint.dialects.bitsandbytes import CONFIG_OPTIONS
+from ecolint.dialects.engines import TGI
 from ecolint.dialects.launchers import (
     COMPILE_SWITCHES,
     INSTALL_VARIABLES,
     MODEL_VARIABLES,
     OWN_SCRIPT,
+    SAGEMAKER_VARIABLES,
 )
 from ecolint.document import Document, whole
 from ecolint.facts import Compilation, CompileState, Fact, Role, Setting, State, Via
@@ -24,6 +26,20 @@ from ecolint.launching import Launch, load_facts, typed_setting
 from ecolint.words import Word
 
 Environment = Mapping[str, Setting[Any]]
+
+# Every variable that some reader asks for; a script exports many others.
+VARIABLES = frozenset(
+    {
+        *COMPILE_SWITCHES,
+        *MODEL_VARIABLES,
+        *SAGEMAKER_VARIABLES,
+        *SAGEMAKER_VARIABLES.values(),
+        *(name for table in INSTALL_VARIABLES.values() for name in table),
+        *(option.upper() for option in TGI.options),
+        *(option.upper() for option in CONFIG_OPTIONS),
+        *CONFIG_OPTIONS,
+    }
+)
 
 
 def read_environment(env: Environment, role: Role) -> list[Fact]:

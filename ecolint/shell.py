@@ -19,7 +19,7 @@ _WORDS = (
     "pip", "vllm", "sglang", "text-generation", "load", "8bit", "4bit", "lm_eval", "lm-eval",
     "lmdeploy", "trtllm", "litgpt", "transformers", "llamafactory", "conda", "mamba", "uv ",
     "poetry", "pdm ", "docker", "podman", "COMPILE", "DYNAMO", "max-num-seqs", "enforce-eager",
-    "quantiz", "torch",
+    "quantiz", "QUANTIZ", "torch", "LOAD_IN", "LLM_INT8", "BNB_4BIT",
 )  # fmt: skip
 _WRITERS = frozenset({"cat", "tee"})
 _SHELLS = frozenset({"bash", "sh", "zsh", "ssh"})
@@ -58,18 +58,36 @@ def read_script(
         raise UnreadableError(
             f"a script of {len(text) // 1_000_000} MB", "exclude it, or move the data out of it"
         )
+    from ecolint.environment import read_environment
+
     facts: list[Fact] = []
+    exported: dict[str, Setting[Any]] = {}
+    trains = False
     for command in split(view, syntax=syntax, scope=scope, start=start, end=end):
-        facts.extend(read_command(view, command, role, env or {}, depth))
-    return facts
+        facts.extend(_read(view, command, role, env or {}, exported, depth))
+        trains = trains or any(_trains(word.text) for word in command.words)
+    return facts if trains else facts + read_environment(exported, role)
 
 
-def read_command(
-    view: View, command: Command, role: Role, outer: Mapping[str, Setting[Any]], depth: int = 0
+def _trains(program: str) -> bool:
+    """Whether a word names a script or package that trains."""
+    from ecolint.dialects.launchers import TRAINING_NAMES
+
+    name = program.rsplit("/", 1)[-1].lower()
+    script = name.endswith(".py") or name.startswith(("axolotl", "llamafactory"))
+    return script and any(part in name for part in TRAINING_NAMES)
+
+
+def _read(
+    view: View,
+    command: Command,
+    role: Role,
+    outer: Mapping[str, Setting[Any]],
+    exported: dict[str, Setting[Any]],
+    depth: int,
 ) -> list[Fact]:
-    """The facts of one command of a script; `outer` is the environment around it."""
     from ecolint.commands import read_argv
-    from ecolint.environment import read_compile_switches, variable
+    from ecolint.environment import VARIABLES, read_compile_switches, variable
 
     own = {
         each.name: variable(
@@ -79,10 +97,14 @@ def read_command(
             view.span(each.start, each.start + len(each.name)),
         )
         for each in (*command.environment, *command.assigned)
+        if each.name in VARIABLES
     }
     set_here = {
-        each.name: own[each.name] for each in command.assigned if each.exported or command.words
+        each.name: own[each.name]
+        for each in command.assigned
+        if each.name in own and (each.exported or command.words)
     }
+    exported.update(set_here)
     facts = read_compile_switches(set_here, role)
     if command.words:
         facts += read_argv(command.words, role, {**outer, **own}, depth=depth)

@@ -14,6 +14,7 @@ from ecolint.document import View
 from ecolint.words import Word
 
 MAX_EXPANSION = 65_536
+MAX_DEPTH = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +121,10 @@ class Scope:
         self.branch()
         self._frames.pop()
         if frame.kind == "subshell":
+            return
+        if len(self._frames) > MAX_DEPTH:
+            # Nobody nests so deep; that the blocks around can't restore it keeps this linear.
+            self._values.update(dict.fromkeys(frame.outcomes, UNKNOWN))
             return
         for name, values in frame.outcomes.items():
             first = frame.first[name]

@@ -8,7 +8,7 @@ import re
 from typing import Any
 
 from ecolint.document import Document, whole
-from ecolint.environment import read_compile_switches, variable
+from ecolint.environment import read_compile_switches, read_environment, variable
 from ecolint.facts import Facts, Role, Setting
 from ecolint.shell import Scope, Syntax, read_script
 from ecolint.shellscope import UNKNOWN, Field, word_of
@@ -42,7 +42,9 @@ def read(document: Document) -> Facts:
             _assign(WordReader(view, scope, Syntax.MAKE, found.end(), end), found, env)
         at = max(end, at + 1)
     # Make expands a recipe when it runs, after all assignments of the file.
-    facts = Facts(read_compile_switches(env, Role.INFERENCE))
+    facts = Facts(
+        read_compile_switches(env, Role.INFERENCE) + read_environment(env, Role.INFERENCE)
+    )
     for start, end in recipes:
         scope.enter("subshell")
         facts.items += read_script(

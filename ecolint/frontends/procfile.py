@@ -12,9 +12,12 @@ _PROCESS = re.compile(r"^[ \t]*([\w.-]+):[ \t]*(\S[^\n]*)$", re.MULTILINE)
 def read(document: Document) -> Facts:
     """The facts of a Procfile."""
     view = whole(document)
+    scope = Scope(view.text)
     facts = Facts()
     for found in _PROCESS.finditer(view.text):
         role = Role.SERVICE if found.group(1) != "release" else Role.INFERENCE
-        scope = Scope(view.text)
+        scope.enter("subshell")
         facts.items += read_script(view, role, scope=scope, start=found.start(2), end=found.end(2))
+        while scope.innermost:
+            scope.leave()
     return facts

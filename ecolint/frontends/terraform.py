@@ -5,6 +5,7 @@ builds a tree for whole files of which one attribute matters.
 """
 
 import re
+from collections.abc import Mapping
 
 from ecolint.diagnostics import Span
 from ecolint.document import Document, View, whole
@@ -44,13 +45,14 @@ def read(document: Document) -> Facts:
     view = whole(document)
     text = view.text
     facts: list[Fact] = []
+    defaults = _defaults(text)
     at = 0
     while found := _TOKEN.search(text, at):
         at = max(found.end(), at + 1)
         if found.group("heredoc"):
             at = _read_heredoc(view, found, facts)
         elif found.group("attribute") and found.group("name") in _MACHINE_ATTRIBUTES:
-            facts += _machines(text, found)
+            facts += _machines(defaults, found)
         elif found.group("attribute") and "<<" in found.group("value"):
             at = found.start("value") + found.group("value").index("<<")
     return Facts(facts)
@@ -68,11 +70,11 @@ def _read_heredoc(view: View, found: re.Match[str], facts: list[Fact]) -> int:
     return end.end()
 
 
-def _machines(text: str, found: re.Match[str]) -> list[Fact]:
+def _machines(defaults: Mapping[str, tuple[str, Span]], found: re.Match[str]) -> list[Fact]:
     start = found.start("value")
     value = found.group("value")
     if reference := _REFERENCE.match(value):
-        given = _default(text, reference.group(1))
+        given = defaults.get(reference.group(1))
         return [] if given is None else _hardware(given[0], given[1])
     whole_strings = _STRING.sub("", value).strip()
     if whole_strings.strip("[], \t\r\n"):
@@ -84,13 +86,13 @@ def _machines(text: str, found: re.Match[str]) -> list[Fact]:
     return facts
 
 
-def _default(text: str, name: str) -> tuple[str, Span] | None:
-    """The default of `var.NAME`, or the text of `local.NAME`."""
-    for pattern in (_VARIABLE, _LOCAL):
-        for found in pattern.finditer(text):
-            if found.group(1) == name:
-                return found.group(2), Span(found.start(2), found.end(2))
-    return None
+def _defaults(text: str) -> dict[str, tuple[str, Span]]:
+    """The defaults of variables, and the texts that locals may be."""
+    return {
+        found.group(1): (found.group(2), Span(found.start(2), found.end(2)))
+        for pattern in (_LOCAL, _VARIABLE)
+        for found in pattern.finditer(text)
+    }
 
 
 def _hardware(label: str, span: Span) -> list[Fact]:

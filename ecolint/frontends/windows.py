@@ -11,7 +11,7 @@ from typing import Any
 
 from ecolint.commands import read_argv
 from ecolint.document import Document, View, whole
-from ecolint.environment import read_compile_switches, variable
+from ecolint.environment import read_compile_switches, read_environment, variable
 from ecolint.facts import Fact, Facts, Role, Setting
 from ecolint.shellscope import UNKNOWN, Field, Piece, Scope, word_of
 from ecolint.words import Word
@@ -88,7 +88,7 @@ class _Reader:
             before = self._at
             self._command()
             self._at = max(self._at, before + 1)
-        return self._facts
+        return self._facts + read_environment(self._env, Role.INFERENCE)
 
     def _command(self) -> None:
         """Read one command, or what stands between two."""
