@@ -11,10 +11,10 @@ from array import array
 from collections.abc import Iterator
 
 from ecolint import jsontext
-from ecolint.diagnostics import Span
 from ecolint.document import Cell, Document, Quoting, UnreadableError, View
 from ecolint.facts import Fact, Facts, Role, Unanalysed
 from ecolint.frontends import python
+from ecolint.frontends.python import sites
 
 _SHELL_MAGICS = frozenset({"bash", "sh", "script", "cmd", "system", "sx"})
 _TRANSPARENT = frozenset(
@@ -106,7 +106,9 @@ def _source(document: Document, node: jsontext.Node) -> View | None:
     separator = ",\n    "
     if len(node.items) > 1:
         separator = document.text[node.items[0].end : node.items[1].start]
-    return View(document, text, 0, offsets or array("q", [node.start]), Quoting.JSON_LINES, separator)
+    return View(
+        document, text, 0, offsets or array("q", [node.start]), Quoting.JSON_LINES, separator
+    )
 
 
 def _special(view: View, facts: list[Fact]) -> View | None:
@@ -213,17 +215,11 @@ def _parses(text: str) -> bool:
         ast.parse(text)
     except (SyntaxError, ValueError):
         # `await` at the top of a cell is fine in Jupyter, and newer syntax may be fine too.
-        import libcst as cst
-
         try:
-            cst.parse_module(text)
-        except cst.ParserSyntaxError:
+            sites.refuse_depth(text)
+            python.parse(text)
+        except UnreadableError:
             return False
-    except RecursionError:
+    except (RecursionError, MemoryError):
         return False
     return True
-
-
-def place_of(view: View) -> Span:
-    """The first character of a view, where a note about the whole of it goes."""
-    return view.span(0, 0)

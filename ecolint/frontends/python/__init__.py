@@ -37,12 +37,17 @@ def read_view(view: View) -> list[Fact]:
     part = sites.relevant(view.text)
     if part is None:
         return []
-    program = Program(view, _parse(part.text), part)
+    program = Program(view, parse(part.text), part)
     recogniser = Recogniser(program, purpose.of(part))
     return [*recogniser.read(), *read_commands(recogniser)]
 
 
-def _parse(text: str) -> "cst.Module":
+def parse(text: str) -> "cst.Module":
+    """The LibCST tree of a program.
+
+    Raises:
+        UnreadableError: the text is no Python that LibCST knows.
+    """
     import libcst as cst
 
     try:

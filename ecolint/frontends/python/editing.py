@@ -113,11 +113,13 @@ class CallEditor:
             if quote not in "'\"":
                 return None
             return self._after(anchor.holder, f"{quote}{name}{quote}: {text}")
-        if isinstance(anchor.holder, cst.Arg) and anchor.holder in self.call.args:
-            return self._after(anchor.holder, f"{name}={text}")
-        if isinstance(anchor.holder, cst.Arg):
-            return self._after(anchor.holder, f"{name}={text}")
-        return None
+        holder = anchor.holder
+        if not isinstance(holder, cst.Arg):
+            # Given by a field or an item elsewhere: say it at the call itself.
+            if not self.call.args or self.options.open:
+                return None
+            holder = self.call.args[-1]
+        return self._after(holder, f"{name}={text}")
 
     def _after(self, holder: "cst.Arg | cst.DictElement", text: str) -> list[Edit] | None:
         """Put an argument or entry behind another, on a line of its own where it has one."""

@@ -116,6 +116,7 @@ def relevant(text: str) -> Slice | None:
             warnings.simplefilter("ignore")
             tree = ast.parse(text)
     except (SyntaxError, ValueError):
+        refuse_depth(text)
         calls = frozenset(re.findall(r"(\w+)\s*\(", text))
         return Slice(text, calls=calls, decorators=frozenset(re.findall(r"@[\w.]*?(\w+)\b", text)))
     except (RecursionError, MemoryError):
@@ -141,6 +142,34 @@ def relevant(text: str) -> Slice | None:
         frozenset().union(*(unit.decorators for unit in units)),
         frozenset().union(*(unit.libraries for unit in units)),
     )
+
+
+_STRAIN = re.compile(r"[\[({]|[\])}]|\n|[-+*/.|&%@<>=~]|\b(?:not|and|or|lambda|if|await)\b")
+_MAX_BRACKETS, _MAX_OPERATORS = 200, 3_000
+
+
+def refuse_depth(text: str) -> None:
+    """Keep LibCST's parser, which overflows its stack and dies, from what is nested too deeply.
+
+    Raises:
+        UnreadableError: more brackets or operators in one statement than it was seen to bear.
+    """
+    depth = operators = 0
+    for match in _STRAIN.finditer(text):
+        mark = match.group()
+        if mark in "([{":
+            depth += 1
+        elif mark in ")]}":
+            depth = max(depth - 1, 0)
+        elif mark == "\n":
+            operators = operators if depth else 0
+            continue
+        operators += 1
+        if depth > _MAX_BRACKETS or operators > _MAX_OPERATORS:
+            line = text.count("\n", 0, match.start()) + 1
+            raise UnreadableError(
+                "nested too deeply to be parsed", "split the expression, or exclude the file", line
+            )
 
 
 def _units(tree: ast.Module, commands: bool) -> Iterator[_Unit]:
@@ -391,7 +420,8 @@ class _Index:
             found |= {
                 i
                 for i in self.binders.get(f".{name}", ())
-                if (owner := self.units[i].owner) is not None and self.headers[id(owner)] in kept
+                if (owner := self.units[i].owner) is not None
+                and (owner is unit.owner or self.headers[id(owner)] in kept)
             }
         if unit.owner is not None:
             found.add(self.headers[id(unit.owner)])
