@@ -13,7 +13,7 @@ from ecolint.energy import (
     penalty,
     stack_ageing,
 )
-from ecolint.energy.dataset import find_row
+from ecolint.energy.dataset import Basis, find_row
 from ecolint.energy.stack import by_fitness, distance, release
 
 
@@ -102,8 +102,12 @@ def test_another_card_of_the_architecture_is_an_extrapolation() -> None:
 
 def test_a_session_that_timed_decoding_alone_answers_for_its_card_only() -> None:
     everywhere = penalty("nf4", params_b=3.0)
+    itself = penalty("nf4", gpu="rtx_pro_6000", params_b=3.086)
     assert everywhere is not None
+    assert itself is not None
     assert "rtxpro6000-2026-06-03" not in everywhere.sessions
+    assert everywhere.basis is Basis.GROSS
+    assert itself.basis is Basis.DECODE_NET
 
 
 @pytest.mark.parametrize(

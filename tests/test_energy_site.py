@@ -2,6 +2,7 @@
 
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -236,50 +237,50 @@ def test_a_command_that_cannot_start(tmp_path: Path) -> None:
         record([str(tmp_path / "absent")], Constant(), idle_s=0.0)
 
 
-class Driver:
-    """What nvidia-ml-py offers, on a machine with one card, or with none."""
+class DriverError(Exception):
+    """The error of nvidia-ml-py."""
 
-    class NVMLError(Exception):
-        """The driver's error."""
 
-    def __init__(self, cards: int) -> None:
-        self.cards = cards
+def driver(cards: int) -> SimpleNamespace:
+    """What nvidia-ml-py offers on a machine with so many cards."""
 
-    def nvmlInit(self) -> None:
-        if not self.cards:
-            raise self.NVMLError("Driver Not Loaded")
+    def start() -> None:
+        if not cards:
+            raise DriverError("Driver Not Loaded")
 
-    def nvmlDeviceGetHandleByIndex(self, index: int) -> int:
-        if index >= self.cards:
-            raise self.NVMLError("Invalid Argument")
+    def handle(index: int) -> int:
+        if index >= cards:
+            raise DriverError("Invalid Argument")
         return index
 
-    def nvmlDeviceGetName(self, handle: int) -> bytes:
-        return b"NVIDIA L4"
-
-    def nvmlDeviceGetPowerUsage(self, handle: int) -> int:
-        return 61_500
+    return SimpleNamespace(
+        NVMLError=DriverError,
+        nvmlInit=start,
+        nvmlDeviceGetHandleByIndex=handle,
+        nvmlDeviceGetName=lambda handle: b"NVIDIA L4",
+        nvmlDeviceGetPowerUsage=lambda handle: 61_500,
+    )
 
 
 @pytest.mark.parametrize(
-    ("driver", "index", "says"),
+    ("library", "index", "says"),
     [
         (None, 0, "nvidia-ml-py is not installed"),
-        (Driver(0), 0, "no NVIDIA GPU 0 can be read"),
-        (Driver(1), 3, "no NVIDIA GPU 3 can be read"),
+        (driver(0), 0, "no NVIDIA GPU 0 can be read"),
+        (driver(1), 3, "no NVIDIA GPU 3 can be read"),
     ],
 )
 def test_without_a_gpu_one_line_says_so(
-    driver: Driver | None, index: int, says: str, monkeypatch: pytest.MonkeyPatch
+    library: SimpleNamespace | None, index: int, says: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(sys.modules, "pynvml", driver)
+    monkeypatch.setitem(sys.modules, "pynvml", library)
     with pytest.raises(MeteringError, match=says) as error:
         open_meter(index)
     assert "\n" not in str(error.value)
 
 
 def test_a_card_is_read_in_watts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "pynvml", Driver(1))
+    monkeypatch.setitem(sys.modules, "pynvml", driver(1))
     meter, name = open_meter()
     assert (meter.watts(), name) == (61.5, "NVIDIA L4")
 

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 from ecolint.catalog import Gpu, find_gpu, find_model
 from ecolint.diagnostics import Provenance
-from ecolint.energy.dataset import Grade, rows, usable_rows
+from ecolint.energy.dataset import Basis, Grade, rows, usable_rows
+from ecolint.energy.dataset import sessions as all_sessions
 from ecolint.energy.ratios import SAME_SIZE, Curve, Point, Reading, curves, read_at
 from ecolint.energy.stack import by_fitness, distance
 
@@ -35,7 +36,7 @@ class Penalty:
 
     `pct` is the figure of the best session, None where the card or the size is unknown or
     was not measured; `low_pct` to `high_pct` spans all sessions that answer the question.
-    `perplexity_pct` is the rise over FP16 of the same precision, lowest and highest.
+    `basis` is gross unless a session timed decoding alone. `perplexity_pct` is the rise over FP16 of the same precision, lowest and highest.
     """
 
     precision: str
@@ -48,6 +49,7 @@ class Penalty:
     model: str | None
     perplexity_pct: tuple[float, float] | None
     sessions: tuple[str, ...]
+    basis: Basis
 
 
 def penalty(
@@ -229,6 +231,9 @@ def _penalty(
     model: str | None = None,
     sessions: Iterable[str] = (),
 ) -> Penalty:
+    used = tuple(dict.fromkeys(sessions))
+    known = all_sessions()
+    bases = (known[session].basis for session in used if session in known)
     return Penalty(
         precision=ask.precision,
         pct=pct,
@@ -239,7 +244,8 @@ def _penalty(
         gpu=None,
         model=model,
         perplexity_pct=None,
-        sessions=tuple(dict.fromkeys(sessions)),
+        sessions=used,
+        basis=next((basis for basis in bases if basis.partial), Basis.GROSS),
     )
 
 
