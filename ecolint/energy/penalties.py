@@ -36,7 +36,8 @@ class Penalty:
 
     `pct` is the figure of the best session, None where the card or the size is unknown or
     was not measured; `low_pct` to `high_pct` spans all sessions that answer the question.
-    `basis` is gross unless a session timed decoding alone. `perplexity_pct` is the rise over FP16 of the same precision, lowest and highest.
+    `basis` is gross unless a session timed decoding alone. `perplexity_pct` is the rise over
+    FP16 of the same precision, lowest and highest.
     """
 
     precision: str
