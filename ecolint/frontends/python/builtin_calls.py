@@ -86,7 +86,7 @@ def field_default(resolver: "Resolver", node: cst.BaseExpression, where: Where) 
         if chosen is None and factory is not None:
             made = resolver.value(factory.value, where)
             call = cst.Call(factory.value)
-            return join(*(resolver.result(value, call, where) for value in made))
+            return join(*(resolver.functions.result(value, call, where) for value in made))
     elif maker in _PARAM_MAKERS:
         chosen = argument(node, "default", 0)
     else:
@@ -266,7 +266,10 @@ def evaluate(resolver: "Resolver", name: str, call: cst.Call, where: Where) -> V
         return resolver.value(first, where)
     if tail in ("cli", "parse") and name in _FROM_CLASS and first is not None:
         return join(
-            *(resolver.result(v, cst.Call(first), where) for v in resolver.value(first, where))
+            *(
+                resolver.functions.result(v, cst.Call(first), where)
+                for v in resolver.value(first, where)
+            )
         )
     if name.startswith("builtins.") and first is not None:
         return _convert(resolver, tail, call, where)
@@ -297,7 +300,7 @@ def _getattr(resolver: "Resolver", call: cst.Call, where: Where) -> Values:
                 fallback = call.args[2].value if len(call.args) == 3 else None
                 found.append(resolver.value(fallback, where) if fallback else NOTHING)
             else:
-                found.append(resolver.attribute(value, node))
+                found.append(resolver.objects.attribute(value, node))
     return join(*found)
 
 
@@ -366,7 +369,7 @@ def keyword_table(resolver: "Resolver", call: cst.Call, where: Where) -> Table:
             continue
         for value in resolver.value(arg.value, where):
             if isinstance(value, Table):
-                entries.update(resolver.entries(value, where))
+                entries.update(resolver.objects.entries(value, where))
                 is_open |= value.open
             else:
                 is_open = True
@@ -382,7 +385,7 @@ def fields_table(resolver: "Resolver", value: Value, where: Where) -> Table | No
     if not isinstance(value, Record):
         return None
     entries: dict[object, list[Entry]] = {}
-    for name, binding in resolver.fields(value.made_of).items():
+    for name, binding in resolver.objects.fields(value.made_of).items():
         expression = binding.value
         assert isinstance(expression, cst.BaseExpression)
         chosen = expression
@@ -396,7 +399,7 @@ def fields_table(resolver: "Resolver", value: Value, where: Where) -> Table | No
         for arg in value.call.args:
             if arg.keyword is not None:
                 entries[arg.keyword.value] = [Entry(arg.value, value.where, arg.keyword, arg)]
-    for name, assigned in resolver.assigned(value.call or value.made_of.node).items():
+    for name, assigned in resolver.objects.assigned(value.call or value.made_of.node).items():
         last = assigned[-1]
         entries[name] = [
             Entry(last.value, resolver.where(last.place), last.place.node, last.place.node)
@@ -426,7 +429,7 @@ def method(resolver: "Resolver", callee: Method, call: cst.Call, where: Where) -
             return (receiver,)
         if name == "pop" and call.args:
             return _get(resolver, receiver, call, where)
-        entries = resolver.entries(receiver, where)
+        entries = resolver.objects.entries(receiver, where)
         if name == "values":
             return (
                 Items(
@@ -494,7 +497,9 @@ def _parsed(resolver: "Resolver", receiver: Value, name: str, where: Where) -> V
         for value in resolver.value(arg.value, receiver.where):
             classes.extend(value.items if isinstance(value, Items) else [(value,)])
     nothing = cst.Call(cst.Name("x"))
-    records = [join(*(resolver.result(v, nothing, where) for v in group)) for group in classes]
+    records = [
+        join(*(resolver.functions.result(v, nothing, where) for v in group)) for group in classes
+    ]
     return (Items(tuple(records)),)
 
 
@@ -511,6 +516,6 @@ def _get(resolver: "Resolver", receiver: Value, call: cst.Call, where: Where) ->
             for v in resolver.value(call.args[1].value, where)
         )
     if isinstance(receiver, Table):
-        return join(*(resolver.item(receiver, key, where, fallback) for key in keys))
+        return join(*(resolver.objects.item(receiver, key, where, fallback) for key in keys))
     # A config read from elsewhere: the fallback is what runs when the file is silent.
     return fallback if len(call.args) > 1 else NOTHING

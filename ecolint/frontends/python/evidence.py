@@ -73,7 +73,7 @@ def compiled(resolver: Resolver) -> Compiled:
         assert isinstance(call, cst.Call)
         name = dotted(call.func)
         tail = call.func.attr.value if isinstance(call.func, cst.Attribute) else name
-        live = resolver.live(place.frame)
+        live = resolver.branches.live(place.frame)
         if name == "torch.compile" or (tail == "compile" and _is_torch(resolver, call, place)):
             if is_discarded(place) or is_disabled(resolver, call, place):
                 continue
@@ -89,13 +89,15 @@ def compiled(resolver: Resolver) -> Compiled:
     _decorators(resolver, found)
     for assignment in resolver.program.attributes:
         if assignment.key == "cache_implementation" and _is_static(resolver, assignment):
-            found.roots.append((root_name(assignment.base), resolver.live(assignment.place.frame)))
+            found.roots.append(
+                (root_name(assignment.base), resolver.branches.live(assignment.place.frame))
+            )
     return found
 
 
 def _is_torch(resolver: Resolver, call: cst.Call, place: Place) -> bool:
     values = resolver.value(call.func, resolver.where(place))
-    return any(resolver.target(v) == "torch.compile" for v in values)
+    return any(resolver.functions.target(v) == "torch.compile" for v in values)
 
 
 def _cache_argument(resolver: Resolver, call: cst.Call, place: Place, found: Compiled) -> None:
@@ -105,14 +107,14 @@ def _cache_argument(resolver: Resolver, call: cst.Call, place: Place, found: Com
             continue
         values = {plain(v) for v in resolver.value(given.value, resolver.where(place))}
         if values & {"static", "hybrid", "sliding_window", "offloaded_static", True}:
-            found.roots.append(("", resolver.live(place.frame)))
+            found.roots.append(("", resolver.branches.live(place.frame)))
 
 
 def _decorators(resolver: Resolver, found: Compiled) -> None:
     for function, frame in resolver.program.functions.items():
         for decorator in getattr(function, "decorators", ()):
             if "torch.compile" in resolver.program.source(decorator.decorator):
-                found.roots.append(("", resolver.live(frame)))
+                found.roots.append(("", resolver.branches.live(frame)))
 
 
 def _is_static(resolver: Resolver, assignment: Assignment) -> bool:

@@ -67,7 +67,7 @@ class Surroundings:
         if self.is_handler(function):
             return Where.HANDLER
         if depth:
-            callers = self.resolver.callers(function.name.value)
+            callers = self.resolver.functions.callers(function.name.value)
             found = {self._reached(call.frame, depth - 1) for call in callers}
             for kind in (Where.HANDLER, Where.LOOP):
                 if kind in found:

@@ -83,9 +83,9 @@ def of_call(
 
 def later(resolver: Resolver, call: cst.Call, options: Options) -> None:
     """Add what is assigned to attributes of the object that the call made."""
-    for name, assignments in resolver.assigned(call).items():
+    for name, assignments in resolver.objects.assigned(call).items():
         for assignment in assignments:
-            alive = resolver.live(assignment.place.frame)
+            alive = resolver.branches.live(assignment.place.frame)
             if alive is False:
                 continue
             where = resolver.where(assignment.place)
@@ -99,7 +99,7 @@ def later(resolver: Resolver, call: cst.Call, options: Options) -> None:
 def of_table(resolver: Resolver, table: Table, where: Where) -> Options:
     """The entries of a dict with string keys."""
     options = Options({}, table.open)
-    for key, entries in resolver.entries(table, where).items():
+    for key, entries in resolver.objects.entries(table, where).items():
         if isinstance(key, str):
             values = join(*(resolver.value(e.value, e.where) for e in entries))
             last = entries[-1]

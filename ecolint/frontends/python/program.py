@@ -494,3 +494,12 @@ def _defaults(params: cst.Parameters) -> Iterator[cst.BaseExpression]:
     for param in all_params(params):
         if param.default is not None:
             yield param.default
+
+
+def same_function(one: Frame, other: Frame) -> bool:
+    """Whether two places run in the same function or class body."""
+
+    def innermost(frame: Frame) -> cst.CSTNode | None:
+        return next((f.node for f in frame.chain() if f.kind in ("function", "class")), None)
+
+    return innermost(one) is innermost(other)

@@ -95,8 +95,8 @@ class Recogniser:
 
     def alive(self, place: Place) -> bool:
         """Whether a place runs by default: not in a branch that nobody has asked for."""
-        live = self.resolver.live(place.frame)
-        return live is True or (live is None and not self.resolver.opted(place.frame))
+        live = self.resolver.branches.live(place.frame)
+        return live is True or (live is None and not self.resolver.branches.opted(place.frame))
 
     def identify(self, call: cst.Call, where: Where) -> tuple[Callee, str] | None:
         """The known callee of a call, and its dotted name."""
@@ -112,9 +112,11 @@ class Recogniser:
         """The dotted name that a callee stands for; local code has none."""
         if isinstance(value, Ref) and value.name == "functools.partial" and call.args:
             inner = self.resolver.value(call.args[0].value, where)
-            return next((self.resolver.target(v) for v in inner if isinstance(v, Ref)), "")
+            return next(
+                (self.resolver.functions.target(v) for v in inner if isinstance(v, Ref)), ""
+            )
         if isinstance(value, (Ref, Partial)):
-            return self.resolver.target(value)
+            return self.resolver.functions.target(value)
         if isinstance(value, Attribute) and not isinstance(value.receiver, Made):
             return f"?.{dotted(call.func) or value.attribute}"
         if isinstance(value, LocalClass):
@@ -255,7 +257,9 @@ class Recogniser:
             if isinstance(value, Const) and isinstance(value.value, str):
                 schemes.add(assemble.torchao_scheme(value.value))
                 continue
-            target = value.target if isinstance(value, Made) else self.resolver.target(value)
+            target = (
+                value.target if isinstance(value, Made) else self.resolver.functions.target(value)
+            )
             callee = calls.find(target) if target else None
             known = callee is not None and callee.makes is Makes.TORCHAO_CONFIG
             schemes.add(Scheme(callee.method) if callee is not None and known else None)

@@ -237,7 +237,7 @@ def _attribute_cache(recogniser: "Recogniser") -> list[Fact]:
     for assignment in program.attributes:
         base = dotted(assignment.base)
         wanted = assignment.key == "use_cache" and base.endswith(("config", "cfg"))
-        if wanted and recogniser.resolver.live(assignment.place.frame) is not False:
+        if wanted and recogniser.resolver.branches.live(assignment.place.frame) is not False:
             last[evidence.root_name(assignment.base)] = assignment
     found: list[Fact] = []
     for assignment in last.values():

@@ -229,3 +229,70 @@ def _key(value: Value) -> object:
     if isinstance(value, Member):
         return ("member", id(value.made_of), value.name)
     return id(value)
+
+
+_SURENESS = list(Via)
+
+
+def least_sure(*ways: Via) -> Via:
+    """The least sure of several ways in which a value was found."""
+    return max(ways, key=_SURENESS.index)
+
+
+def via_of(value: Value) -> Via:
+    """How a value was found."""
+    return value.via if isinstance(value, (Const, Items)) else Via.RESOLVED
+
+
+def with_via(value: Value, via: Via) -> Value:
+    """A constant found that way at best; anything else as it is."""
+    if isinstance(value, Const):
+        return Const(value.value, value.node, least_sure(via, value.via))
+    return value
+
+
+def same(left: Values, right: Values) -> bool | None:
+    """Whether two values are equal in every combination; None when that is open."""
+    verdicts: set[bool] = set()
+    for one in left:
+        for two in right:
+            if isinstance(one, (Unknown, Method)) or isinstance(two, (Unknown, Method)):
+                return None
+            verdicts.add(_equal(one, two))
+    return verdicts.pop() if len(verdicts) == 1 else None
+
+
+def _equal(one: Value, two: Value) -> bool:
+    if isinstance(one, Member) and isinstance(two, Member):
+        return one.made_of is two.made_of and one.name == two.name
+    if isinstance(one, Ref) and isinstance(two, Ref):
+        return one.name == two.name
+    if isinstance(one, (Const, Member)) and isinstance(two, (Const, Member)):
+        return plain(one) == plain(two)
+    return one is two
+
+
+def contains(holder: Values, wanted: Values) -> bool | None:
+    """Whether a value is in a list, table or text; None when that is open."""
+    if len(holder) != 1:
+        return None
+    box = holder[0]
+    if isinstance(box, Const) and isinstance(box.value, str):
+        texts = [plain(v) for v in wanted]
+        if not all(isinstance(t, str) for t in texts):
+            return None
+        found = {str(t) in box.value for t in texts}
+        return found.pop() if len(found) == 1 else None
+    if isinstance(box, Table) and not box.open:
+        known = [plain(v) for v in wanted if isinstance(v, (Const, Member))]
+        found = {key in box.entries for key in known}
+        return found.pop() if len(found) == 1 and len(known) == len(wanted) else None
+    if not isinstance(box, Items):
+        return None
+    verdicts = set()
+    for value in wanted:
+        hits = [same((value,), item) for item in box.items]
+        if None in hits and True not in hits:
+            return None
+        verdicts.add(True in hits)
+    return verdicts.pop() if len(verdicts) == 1 else None
