@@ -200,6 +200,18 @@ def test_own_rows_win_over_ours(tmp_path: Path) -> None:
     assert "a row of your own wins over ours" in found.reasons
 
 
+def test_own_rows_answer_where_ours_refuse(tmp_path: Path) -> None:
+    path = tmp_path / "site.csv"
+    path.write_text(
+        "gpu,model,precision,engine,batch,throughput_tok_s,energy_j_per_1k\n"
+        "mi300x,Qwen/Qwen2-7B,gptq,sglang,128,9000,50\n",
+        encoding="utf-8",
+    )
+    question = ("Qwen/Qwen2-7B", "mi300x", "gptq", "sglang", 128)
+    assert answer(*question, site=read_rows(str(path))).energy_j_per_1k.value == 50
+    assert "MI300X" in refusal(*question).reason
+
+
 def test_importing_the_package_loads_nothing_heavy() -> None:
     code = "import ecolint.energy, sys, json; print(json.dumps(sorted(sys.modules)))"
     done = subprocess.run(

@@ -115,10 +115,13 @@ def estimate(
     win over ours. Raises QuestionError for an unknown name or an impossible number.
     """
     asked = ask(model, gpu, precision, engine, batch, input_tokens, output_tokens, stack)
-    refused = _refuse(asked)
-    if refused is not None:
-        return refused
-    return _from_rows(asked, site) or _from_model(asked)
+    own = [row for row in site if row.session.engine == asked.engine]
+    # What a site measured itself is answered even where we would refuse.
+    return _from_rows(asked, own) or _refuse(asked) or _from_ours(asked)
+
+
+def _from_ours(asked: Question) -> Estimate | Refusal:
+    return _from_rows(asked, usable_rows(asked.engine)) or _from_model(asked)
 
 
 def _refuse(asked: Question) -> Refusal | None:
@@ -144,15 +147,15 @@ def _refuse(asked: Question) -> Refusal | None:
     return None
 
 
-def _from_rows(asked: Question, site: Sequence[Row]) -> Estimate | None:
-    cells = [cell for cell in _cells(asked, site) if cell is not None]
+def _from_rows(asked: Question, rows: Sequence[Row]) -> Estimate | None:
+    cells = [cell for cell in _cells(asked, rows) if cell is not None]
     if not cells:
         return None
     order = [one.id for one in by_fitness((cell.session for cell in cells), asked.stack)]
 
-    def rank(cell: Cell) -> tuple[bool, bool, int]:
+    def rank(cell: Cell) -> tuple[bool, int]:
         pinned = distance(cell.session, asked.stack) is not None
-        return not cell.session.own, not (pinned or cell.exact), order.index(cell.session.id)
+        return not (pinned or cell.exact), order.index(cell.session.id)
 
     best = min(cells, key=rank)
     spread = parameters.session_factor(alike(asked.precision))
@@ -172,11 +175,11 @@ def _from_rows(asked: Question, site: Sequence[Row]) -> Estimate | None:
     return _estimate(asked, tier, energy, speed, prompt, reasons, best.rows, order)
 
 
-def _cells(asked: Question, site: Sequence[Row]) -> list[Cell | None]:
+def _cells(asked: Question, rows: Sequence[Row]) -> list[Cell | None]:
     """Read every session of the card, engine generation and precision asked for."""
     wanted = alike(asked.precision)
     groups: dict[str, list[Row]] = {}
-    for row in usable_rows(asked.engine, site):
+    for row in rows:
         if row.gpu != asked.gpu.key or row.n_gpus != 1 or alike(row.precision) != wanted:
             continue
         if row.task in _TASKS:
