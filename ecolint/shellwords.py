@@ -370,10 +370,10 @@ def word_view(word: Word) -> View:
     pieces = [piece for field in reader.fields() for piece in field]
     if reader.at == word.end and "".join(piece.text for piece in pieces) == word.text:
         offsets = [word.view.at(piece.at + n) for piece in pieces for n in range(len(piece.text))]
+        offsets.append(offsets[-1] + 1 if offsets else word.view.at(word.end))
         writable = word.view.writable
     else:
         # Expansions stand between text and source: all of it is told at the whole word.
-        offsets = [word.view.at(word.start)] * len(word.text)
+        offsets = [word.view.at(word.start)] * len(word.text) + [word.view.at(word.end)]
         writable = False
-    offsets.append(word.view.at(word.end))
     return View(word.view.document, word.text, 0, offsets, writable=writable)

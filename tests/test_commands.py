@@ -1,0 +1,548 @@
+"""Command lines: which program, which options, where they stand, and how they are changed."""
+
+from collections.abc import Sequence
+
+import pytest
+from facts_of import apply, read
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ecolint.commands import image_launcher, read_argv, read_container
+from ecolint.diagnostics import Span
+from ecolint.document import Document, Kind, whole
+from ecolint.environment import variable
+from ecolint.facts import (
+    Change,
+    Compilation,
+    Drop,
+    Fact,
+    Facts,
+    Method,
+    ModelLoad,
+    Quantization,
+    Role,
+    Serving,
+    Set,
+    Setting,
+    State,
+    Via,
+)
+from ecolint.words import Word
+
+
+def one(text: str, kind: type[Fact]) -> Fact:
+    _, facts = read(text, Kind.SHELL)
+    (found,) = facts.of(kind)
+    return found
+
+
+def serving(text: str) -> Serving:
+    found = one(text, Serving)
+    assert isinstance(found, Serving)
+    return found
+
+
+def quantization(text: str) -> Quantization:
+    found = one(text, Quantization)
+    assert isinstance(found, Quantization)
+    return found
+
+
+def changed(text: str, fact: Serving | Quantization | ModelLoad, *changes: Change) -> str:
+    return apply(text, fact.editor.edits(*changes))
+
+
+def at(text: str, span: Span | None) -> str:
+    assert span is not None
+    return text[span.start : span.end]
+
+
+@pytest.mark.parametrize(
+    ("command", "engine"),
+    [
+        ("vllm serve m {}", "vllm"),
+        ("python -m vllm.entrypoints.openai.api_server --model m {}", "vllm"),
+        ("/opt/venv/bin/python3.11 -u -m vllm.entrypoints.api_server --model m {}", "vllm"),
+        ("$PYTHON -m vllm.entrypoints.openai.api_server --model m {}", "vllm"),
+        ("exec nohup env A=1 vllm serve m {} > log 2>&1 &", "vllm"),
+        ("CUDA_VISIBLE_DEVICES=0 sudo -E vllm serve m {}", "vllm"),
+        ("conda run -n llm --no-capture-output vllm serve m {}", "vllm"),
+        ("uv run --with vllm vllm serve m {}", "vllm"),
+        ("uvx --from vllm vllm serve m {}", "vllm"),
+        ("poetry run vllm serve m {}", "vllm"),
+        ("timeout 60 vllm serve m {}", "vllm"),
+        ("srun -n 1 --gres=gpu:1 vllm serve m {}", "vllm"),
+        ("numactl -N 0 -m 0 -- vllm serve m {}", "vllm"),
+        ("docker run --rm -it --gpus all -p 80:80 -e A=b vllm/vllm-openai:v0.8.5 --model m {}",
+         "vllm"),
+        ("podman run -d --name x docker.io/vllm/vllm-openai m {}", "vllm"),
+        ("docker run --entrypoint vllm company/image serve m {}", "vllm"),
+    ],
+)  # fmt: skip
+def test_one_option_however_the_program_is_started(command: str, engine: str) -> None:
+    text = command.format("--max-num-seqs 1")
+    found = serving(text)
+    assert (found.engine, found.role) == (engine, Role.SERVICE)
+    assert found.concurrency.is_(1)
+    assert found.model.is_("m")
+    assert at(text, found.concurrency.span) == "--max-num-seqs 1"
+    assert changed(text, found, Set("concurrency", 8)) == command.format("--max-num-seqs 8")
+
+
+@pytest.mark.parametrize(
+    "flag",
+    ["--max-num-seqs 1", "--max-num-seqs=1", "--max_num_seqs=1", '--max-num-seqs="1"',
+     "--max-num-seqs '1'", "--max-num-seqs \\\n  1"],
+)  # fmt: skip
+def test_spellings_of_one_option(flag: str) -> None:
+    text = f"vllm serve m {flag} --port 80\n"
+    found = serving(text)
+    assert found.concurrency.is_(1)
+    assert changed(text, found, Set("concurrency", 8)) == text.replace("1", "8")
+    assert changed(text, found, Drop("concurrency")) == "vllm serve m --port 80\n"
+
+
+@pytest.mark.parametrize(
+    ("command", "engine", "concurrency"),
+    [
+        ("python -m sglang.launch_server --model-path m --max-running-requests 1", "sglang", 1),
+        ("sglang serve --model-path m --max-running-requests 1", "sglang", 1),
+        ("text-generation-launcher --model-id m --max-concurrent-requests 1", "tgi", 1),
+        ("lmdeploy serve api_server m --max-batch-size 1", "lmdeploy", 1),
+        ("trtllm-serve m --max_batch_size 1", "tensorrt-llm", 1),
+        ("trtllm-serve serve m --max_batch_size 1", "tensorrt-llm", 1),
+        ("vllm serve m --max-num-seqs 1 --max-num-seqs 64", "vllm", 64),
+    ],
+)
+def test_engines(command: str, engine: str, concurrency: int) -> None:
+    found = serving(command)
+    assert found.engine == engine
+    assert found.concurrency.is_(concurrency)
+    assert found.model.is_("m")
+
+
+@pytest.mark.parametrize(
+    ("flags", "eager"),
+    [
+        ("--enforce-eager", True),
+        ("--enforce-eager --port 80", True),
+        ("-O0", True),
+        ("-O 0", True),
+        ("--optimization-level 0", True),
+        ("""--compilation-config '{"mode": 0}'""", True),
+        ("""--compilation-config='{"level": 0}'""", True),
+        ("""--compilation-config '{"cudagraph_mode": "NONE"}'""", True),
+        ("--compilation-config.mode 0", True),
+        ("-cc.mode=0", True),
+        ("-O3", False),
+        ("""--compilation-config '{"mode": 3}'""", False),
+        ("--no-enforce-eager", False),
+    ],
+)
+def test_eager_mode(flags: str, eager: bool) -> None:
+    text = f"vllm serve m {flags}"
+    found = serving(text)
+    assert found.eager.is_(eager)
+    if eager:
+        kept = " --port 80" if "--port" in flags else ""
+        assert changed(text, found, Drop("eager")) == f"vllm serve m{kept}"
+    else:
+        assert found.editor.edits(Drop("eager")) is None or flags == "--no-enforce-eager"
+
+
+def test_two_ways_to_eager_mode_go_together() -> None:
+    text = "vllm serve m --enforce-eager --dtype auto -O0"
+    assert changed(text, serving(text), Drop("eager")) == "vllm serve m --dtype auto"
+
+
+def test_json_that_says_more_is_left_alone() -> None:
+    found = serving("""vllm serve m --compilation-config '{"mode": 0, "x": 1}'""")
+    assert found.eager.is_(True)
+    assert found.editor.edits(Drop("eager")) is None
+
+
+def test_prefix_cache_and_its_default_by_version() -> None:
+    text = "vllm serve m --no-enable-prefix-caching --port 80"
+    found = serving(text)
+    assert found.prefix_cache.is_(False)
+    assert found.prefix_cache_default
+    assert changed(text, found, Drop("prefix_cache")) == "vllm serve m --port 80"
+    assert changed(text, found, Set("prefix_cache", True)) == "vllm serve m --port 80"
+    old = serving("docker run vllm/vllm-openai:v0.6.3 --model m --no-enable-prefix-caching")
+    assert not old.prefix_cache_default
+    radix = serving("python -m sglang.launch_server --model-path m --disable-radix-cache")
+    assert radix.prefix_cache.is_(False)
+
+
+@pytest.mark.parametrize(
+    ("command", "library", "method"),
+    [
+        ("vllm serve m --quantization bitsandbytes", "vllm", Method.NF4),
+        ("vllm serve m -q fp8", "vllm", Method.FP8),
+        ("vllm serve m --load-format bitsandbytes", "vllm", Method.NF4),
+        ("text-generation-launcher --model-id m --quantize bitsandbytes", "tgi", Method.INT8),
+        ("text-generation-launcher --model-id m --quantize bitsandbytes-nf4", "tgi", Method.NF4),
+        ("QUANTIZE=bitsandbytes text-generation-launcher", "tgi", Method.INT8),
+        ("export QUANTIZE=bitsandbytes-fp4\ntext-generation-launcher", "tgi", Method.FP4),
+        ("docker run -e QUANTIZE=bitsandbytes ghcr.io/huggingface/text-generation-inference",
+         "tgi", Method.INT8),
+        ("docker run -e HF_MODEL_ID=m -e HF_MODEL_QUANTIZE=bitsandbytes 1.dkr.ecr/x", "tgi",
+         Method.INT8),
+        ("python -m sglang.launch_server --model m --torchao-config fp8wo", "sglang",
+         Method.FP8_WEIGHT_ONLY),
+        ("litgpt chat m --quantize bnb.int8", "lightning", Method.INT8),
+        ("litgpt serve m --quantize bnb.nf4-dq", "lightning", Method.NF4),
+        ("transformers serve --quantization bnb-8bit", "transformers-serve", Method.INT8),
+        ("transformers chat m --load_in_4bit", "transformers-serve", Method.NF4),
+        ("llamafactory-cli api a.yaml --quantization_bit 8", "llamafactory", Method.INT8),
+        ("llamafactory-cli chat a.yaml quantization_bit=4", "llamafactory", Method.NF4),
+        ("llamafactory-cli api a.yaml quantization_bit=4 quantization_method=hqq", "llamafactory",
+         Method.HQQ),
+        ("lm_eval --model hf --model_args pretrained=m,load_in_8bit=True", "lm-eval", Method.INT8),
+        ("lm-eval run -m hf --model_args pretrained=m load_in_8bit=True", "lm-eval", Method.INT8),
+        ("accelerate launch -m lm_eval --model hf --model_args pretrained=m,load_in_8bit=True",
+         "lm-eval", Method.INT8),
+        ("lm_eval --model vllm --model_args pretrained=m,quantization=bitsandbytes", "vllm",
+         Method.NF4),
+        ("python server.py --listen --load-in-8bit", "text-generation-webui", Method.INT8),
+        ("python server.py --api --load-in-4bit --quant_type fp4", "text-generation-webui",
+         Method.FP4),
+        ("python app.py --load_in_8bit", "transformers", Method.INT8),
+        ("python app.py --load-in-8bit true", "transformers", Method.INT8),
+        ("torchrun --nproc_per_node 2 app.py --load_in_4bit=True", "transformers", Method.NF4),
+        ("accelerate launch --num_processes 1 app.py --load_in_8bit", "transformers", Method.INT8),
+        ("python -m app.server --load_in_8bit", "transformers", Method.INT8),
+        ("./app.py --load_in_8bit", "transformers", Method.INT8),
+        ("uv run app.py --load_in_8bit", "transformers", Method.INT8),
+        ("export LOAD_IN_8BIT=true\npython app.py", "transformers", Method.INT8),
+        ("LOAD_IN_4BIT=1 python app.py", "transformers", Method.NF4),
+    ],
+)  # fmt: skip
+def test_quantisations(command: str, library: str, method: Method) -> None:
+    found = quantization(command)
+    assert (found.library, found.method.value) == (library, method)
+    if method is Method.INT8:
+        assert found.threshold.is_(6.0)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "vllm serve m --quantization $QUANT",
+        "docker run vllm/vllm-openai:v0.30.1 --model m --quantization bitsandbytes",
+        "python -m fastchat.serve.model_worker --model-path m --load-8bit",
+        "python app.py --load_in_8bit false",
+        "python app.py --load_in_8bit=$FLAG",
+        "python app.py --no_load_in_8bit",
+        "python train.py --load_in_8bit",
+        "python finetune_lora.py --load_in_4bit",
+        "accelerate launch -m axolotl.cli.train a.yml --load_in_4bit",
+        "python app.py --load_in_4bit --num_train_epochs 3",
+        "python app.py --load_in_4bit --use_peft --lora_r 8",
+        "trl sft --load_in_4bit --use_peft",
+        "LOAD_IN_4BIT=1 python train_qlora.py",
+        "llamafactory-cli train a.yaml --quantization_bit 8",
+        "llamafactory-cli api a.yaml infer_backend=vllm quantization_bit=8",
+        "lm_eval --model hf --model_args pretrained=m,load_in_8bit=False",
+        "lm_eval --model gguf --model_args base_url=x,load_in_8bit=True",
+        "litgpt finetune m --quantize bnb.int8-training",
+        "QUANTIZE=bitsandbytes python app.py",
+        "LOAD_IN_8BIT=false python app.py",
+        "grep -r load_in_8bit . --include '*.py'",
+        "git commit -m 'vllm serve --quantization bitsandbytes'",
+        "lmdeploy serve api_server m --quant-policy 8",
+        "vllm serve m --kv-cache-dtype fp8",
+    ],
+)
+def test_no_quantisation_without_evidence(command: str) -> None:
+    _, facts = read(command, Kind.SHELL)
+    assert not facts.of(Quantization)
+
+
+@pytest.mark.parametrize(
+    ("command", "role"),
+    [
+        ("lm_eval --model hf --model_args pretrained=m,load_in_8bit=True", Role.EVALUATION),
+        ("python run_eval.py --load_in_8bit", Role.EVALUATION),
+        ("python benchmark.py --load_in_8bit", Role.BENCHMARK),
+        ("python test_model.py --load_in_8bit", Role.TEST),
+        ("python app.py --load_in_8bit", Role.INFERENCE),
+        ("litgpt chat m --quantize bnb.int8", Role.INTERACTIVE),
+        ("python server.py --listen --load-in-8bit", Role.SERVICE),
+    ],
+)
+def test_roles(command: str, role: Role) -> None:
+    assert quantization(command).role is role
+
+
+def test_a_role_given_by_the_file_stays() -> None:
+    view = whole(Document("s", Kind.SHELL, "vllm serve m"))
+    words = [Word("vllm", view, 0, 4), Word("serve", view, 5, 10), Word("m", view, 11, 12)]
+    (found, _) = read_argv(words, Role.TEST)
+    assert found.role is Role.TEST
+
+
+def test_options_inside_model_args() -> None:
+    text = "lm_eval --model hf --model_args pretrained=m,load_in_8bit=True,trust=True -b 1"
+    found = quantization(text)
+    assert found.threshold_settable
+    assert at(text, found.method.span) == "load_in_8bit=True"
+    assert ",load_in_8bit=True,llm_int8_threshold=0.0,trust=True" in changed(
+        text, found, Set("threshold", 0.0)
+    )
+    assert "pretrained=m,trust=True -b" in changed(text, found, Drop("quantization"))
+    first = text.replace("pretrained=m,load_in_8bit=True,", "load_in_8bit=True,pretrained=m,")
+    assert "--model_args pretrained=m,trust" in changed(
+        first, quantization(first), Drop("quantization")
+    )
+    set_already = text.replace("8bit=True", "8bit=True,llm_int8_threshold=6.0")
+    assert "8bit=True,llm_int8_threshold=0.0,trust" in changed(
+        set_already, quantization(set_already), Set("threshold", 0.0)
+    )
+    load = one(text, ModelLoad)
+    assert isinstance(load, ModelLoad)
+    assert load.batch.is_(1)
+    assert load.model.is_("m")
+
+
+def test_options_inside_hf_overrides() -> None:
+    text = (
+        "vllm serve m --quantization bitsandbytes --hf-overrides "
+        """'{"quantization_config": {"quant_method": "bitsandbytes", "load_in_8bit": true}}'\n"""
+    )
+    found = quantization(text)
+    assert found.method.is_(Method.INT8)
+    assert found.threshold.is_(6.0)
+    assert '"load_in_8bit": true, "llm_int8_threshold": 0.0}}' in changed(
+        text, found, Set("threshold", 0.0)
+    )
+    assert changed(text, found, Drop("quantization")) == "vllm serve m\n"
+    whole_reading = serving(text).quantization
+    assert whole_reading is not None
+    assert whole_reading.method.is_(Method.INT8)
+
+
+def test_a_shell_in_double_quotes_takes_no_bare_quotes() -> None:
+    text = (
+        'bash -c "vllm serve m --hf-overrides '
+        """'{\\"quantization_config\\": {\\"load_in_8bit\\": true}}'" """
+    )
+    assert quantization(text).editor.edits(Set("threshold", 0.0)) is None
+
+
+def test_dropping_a_quantisation_takes_what_only_served_it() -> None:
+    text = "vllm serve m --quantization bitsandbytes --load-format bitsandbytes --port 1"
+    assert changed(text, quantization(text), Drop("quantization")) == "vllm serve m --port 1"
+    apart = "vllm serve m -q bitsandbytes --port 1 --load-format=bitsandbytes"
+    assert changed(apart, quantization(apart), Drop("quantization")) == "vllm serve m --port 1"
+    other = "vllm serve m -q awq --load-format auto"
+    assert changed(other, quantization(other), Drop("quantization")) == (
+        "vllm serve m --load-format auto"
+    )
+
+
+def test_environment_variables_are_switched_in_place() -> None:
+    text = "export TORCH_COMPILE_DISABLE=1\npython app.py\nTORCHDYNAMO_DISABLE=0 python b.py\n"
+    found = one(text, Compilation)
+    assert isinstance(found, Compilation)
+    assert at(text, found.span) == "TORCH_COMPILE_DISABLE=1"
+    assert "DISABLE=0\npython" in apply(text, found.editor.edits(Drop("compile_off")))
+    flag = "LOAD_IN_8BIT=True python app.py"
+    assert changed(flag, quantization(flag), Drop("quantization")).startswith("LOAD_IN_8BIT=False")
+
+
+# --- lists: arguments that stand as items of their own -------------------------------------
+
+
+def listed(text: str, items: Sequence[str]) -> list[Word]:
+    """The items as words of `text`, each found behind the one before."""
+    view = whole(Document("list", Kind.YAML, text))
+    words: list[Word] = []
+    start = 0
+    for item in items:
+        inner = text.index(item, start)
+        quoted = text[inner - 1] in "'\""
+        words.append(
+            Word(item, view, inner - quoted, inner + len(item) + quoted, True, inner, True)
+        )
+        start = inner + len(item)
+    return words
+
+
+BLOCK = """args:
+  - --model
+  - "m"
+  - --max-num-seqs  # one at a time
+  - "1"
+  - --enforce-eager
+"""
+FLOW = 'args: ["--model=m", "--enforce-eager", "--max-num-seqs", "1"]\n'
+CALL = """run([
+    "vllm", "serve", "m",
+    "--enforce-eager",
+    "--max-num-seqs", "1",
+])
+"""
+
+
+def container(text: str, items: Sequence[str]) -> Serving:
+    facts = read_container((), listed(text, items), {}, "vllm/vllm-openai", Role.INFERENCE)
+    (found,) = Facts(facts).of(Serving)
+    return found
+
+
+def test_items_of_a_yaml_list() -> None:
+    items = ["--model", "m", "--max-num-seqs", "1", "--enforce-eager"]
+    found = container(BLOCK, items)
+    assert at(BLOCK, found.concurrency.span) == '"1"'
+    assert at(BLOCK, found.eager.span) == "--enforce-eager"
+    assert changed(BLOCK, found, Set("concurrency", 8)) == BLOCK.replace('"1"', '"8"')
+    assert changed(BLOCK, found, Drop("eager")) == BLOCK.replace("  - --enforce-eager\n", "")
+    without = changed(BLOCK, found, Drop("concurrency"))
+    assert without == 'args:\n  - --model\n  - "m"\n  - --enforce-eager\n'
+    both = changed(BLOCK, found, Drop("concurrency"), Drop("eager"))
+    assert both == 'args:\n  - --model\n  - "m"\n'
+
+
+def test_the_only_item_of_a_yaml_list_stays() -> None:
+    text = "command: [vllm, serve, m]\nargs:\n  - --enforce-eager\n"
+    found = container(text, ["--enforce-eager"])
+    assert found.editor.edits(Drop("eager")) is None
+
+
+def test_items_of_a_flow_list() -> None:
+    found = container(FLOW, ["--model=m", "--enforce-eager", "--max-num-seqs", "1"])
+    assert changed(FLOW, found, Drop("eager")) == FLOW.replace(' "--enforce-eager",', "")
+    assert changed(FLOW, found, Drop("concurrency")) == FLOW.replace(', "--max-num-seqs", "1"', "")
+    assert changed(FLOW, found, Drop("eager"), Drop("concurrency")) == 'args: ["--model=m"]\n'
+
+
+def test_items_of_a_list_in_a_program() -> None:
+    items = ["vllm", "serve", "m", "--enforce-eager", "--max-num-seqs", "1"]
+    (found,) = Facts(read_argv(listed(CALL, items), Role.INFERENCE)).of(Serving)
+    assert changed(CALL, found, Drop("eager")) == CALL.replace('    "--enforce-eager",\n', "")
+    assert changed(CALL, found, Drop("concurrency")) == CALL.replace(
+        '    "--max-num-seqs", "1",\n', ""
+    )
+
+
+def test_text_that_is_not_as_written_is_not_edited() -> None:
+    view = whole(Document("p", Kind.PYTHON, 'run(["vllm", "serve", f"{m}", f"--max={n}"])'))
+    words = [
+        Word("vllm", view, 5, 11, True, 6),
+        Word("serve", view, 13, 20, True, 14),
+        Word("m", view, 22, 28, True, -1, False),
+        Word("--max-num-seqs=1", view, 30, 40, True, -1, False),
+    ]
+    (found,) = Facts(read_argv(words, Role.INFERENCE)).of(Serving)
+    assert found.concurrency.is_(1)
+    assert found.editor.edits(Set("concurrency", 8)) is None
+
+
+def test_a_flag_and_its_value_in_two_lists_are_not_cut_as_one() -> None:
+    text = 'command: ["vllm", "serve", "m", "--enforce-eager"]\nimage: x\nargs: ["-O0"]\n'
+    words = listed(text, ["vllm", "serve", "m", "--enforce-eager", "-O0"])
+    facts = read_container(words[:4], words[4:], {}, "x", Role.INFERENCE)
+    (found,) = Facts(facts).of(Serving)
+    assert changed(text, found, Drop("eager")) == (
+        'command: ["vllm", "serve", "m"]\nimage: x\nargs: []\n'
+    )
+
+
+# --- containers ---------------------------------------------------------------------------
+
+
+def setting(name: str, value: object) -> Setting[object]:
+    return Setting(State.KNOWN, value, Span(0, 1), Via.LITERAL, name)
+
+
+@pytest.mark.parametrize(
+    ("image", "engine"),
+    [
+        ("vllm/vllm-openai:v0.8.5", "vllm"),
+        ("registry.example.org:5000/ai/vllm-openai@sha256:00", "vllm"),
+        ("ghcr.io/huggingface/text-generation-inference:2.4.0", "tgi"),
+        ("lmsysorg/sglang:latest", "sglang"),
+        ("openmmlab/lmdeploy:latest", "lmdeploy"),
+        ("kserve/huggingfaceserver:v0.15-gpu", "vllm"),
+    ],
+)
+def test_the_image_decides_whose_flags_these_are(image: str, engine: str) -> None:
+    launcher, _ = image_launcher(image)
+    assert launcher is not None
+    assert launcher.engine is not None
+    assert launcher.engine.name == engine
+
+
+def test_a_tag_is_the_version_and_a_port_is_none() -> None:
+    assert image_launcher("vllm/vllm-openai:v0.6.3")[1] == "v0.6.3"
+    assert image_launcher("host:5000/vllm/vllm-openai")[1] is None
+
+
+def test_flags_of_an_unknown_image() -> None:
+    text = "args: [--model=m, --max-model-len=4096, --max-num-seqs=1]"
+    words = listed(text, ["--model=m", "--max-model-len=4096", "--max-num-seqs=1"])
+    (found,) = Facts(read_container((), words, {}, "team/llm:1", Role.INFERENCE)).of(Serving)
+    assert found.engine == "vllm"
+    assert found.concurrency.is_(1)
+    alone = listed(text, ["--max-num-seqs=1"])
+    assert not read_container((), alone, {}, "team/llm:1", Role.INFERENCE)
+
+
+def test_variables_of_a_container() -> None:
+    env = {"MAX_NUM_SEQS": setting("MAX_NUM_SEQS", "1"), "MODEL_NAME": setting("MODEL_NAME", "m")}
+    worker = read_container((), (), env, "runpod/worker-v1-vllm:stable", Role.INFERENCE)
+    (found,) = Facts(worker).of(Serving)
+    assert found.concurrency.is_(1)
+    assert found.model.is_("m")
+    assert not read_container((), (), env, "team/api:1", Role.INFERENCE)
+    assert not read_container((), (), env, "vllm/vllm-openai", Role.INFERENCE)
+    loads = {"LOAD_IN_8BIT": setting("LOAD_IN_8BIT", "true"), "MODEL_ID": setting("MODEL_ID", "m")}
+    facts = Facts(read_container((), (), loads, "team/api:1", Role.INFERENCE))
+    (quantized,) = facts.of(Quantization)
+    (load,) = facts.of(ModelLoad)
+    assert quantized.method.is_(Method.INT8)
+    assert not quantized.threshold_settable
+    assert load.model.is_("m")
+
+
+def test_a_variable_is_rewritten_only_where_it_may() -> None:
+    view = whole(Document("x", Kind.DOTENV, "A='b'"))
+    word = Word("b", view, 2, 5, True, 3)
+    assert variable("A", word, Span(0, 5)).literal == Span(3, 4)
+    assert variable("A", Word("", view, 2, 5, False), Span(0, 5)).unknown
+    frozen = view.part(0, 5, writable=False)
+    assert variable("A", Word("b", frozen, 2, 5, True, 3), Span(0, 5)).literal is None
+
+
+# --- properties ------------------------------------------------------------------------------
+
+_FLAGS = st.lists(
+    st.sampled_from(
+        ["--port 80", "--enforce-eager", "--max-num-seqs 1", "--dtype auto", "-O0",
+         "--no-enable-prefix-caching", "--quantization bitsandbytes", "--served-model-name 'a b'"]
+    ),
+    max_size=8,
+    unique=True,
+)  # fmt: skip
+_GAPS = st.sampled_from([" ", "  ", " \\\n    ", " \\\r\n\t"])
+
+
+@given(_FLAGS, _GAPS)
+def test_dropping_a_flag_leaves_the_others_as_they_were(flags: list[str], gap: str) -> None:
+    text = gap.join(["vllm serve m", *flags]) + "\n"
+    found = serving(text)
+    for option, gone in (
+        ("eager", ("--enforce-eager", "-O0")),
+        ("prefix_cache", ("--no-enable-prefix-caching",)),
+        ("quantization", ("--quantization bitsandbytes",)),
+        ("concurrency", ("--max-num-seqs 1",)),
+    ):
+        edits = found.editor.edits(Drop(option))
+        if not set(flags) & set(gone):
+            assert edits is None
+            continue
+        kept = [flag for flag in flags if flag not in gone]
+        after = apply(text, edits)
+        assert after == gap.join(["vllm serve m", *kept]) + "\n"
+        assert serving(after).editor.edits(Drop(option)) is None
