@@ -402,14 +402,7 @@ class Unanalysed:
 
 
 Fact: TypeAlias = (
-    Quantization
-    | ModelLoad
-    | Serving
-    | Generation
-    | Compilation
-    | Package
-    | Hardware
-    | Unanalysed
+    Quantization | ModelLoad | Serving | Generation | Compilation | Package | Hardware | Unanalysed
 )
 
 

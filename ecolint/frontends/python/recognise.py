@@ -546,7 +546,8 @@ class Recogniser:
         engine = ENGINES[callee.library]
         given = self.given(callee, call, self.resolver.where(place))
         options.later(self.resolver, call, given)
-        if callee.makes is Makes.BATCHER and not any(n in engine.options for n in given.given):
+        batcher = callee.makes is Makes.BATCHER or callee.library == "litserve"
+        if batcher and not any(n in engine.options for n in given.given):
             return
         settings = {name: self.setting(name, g) for name, g in given.given.items()}
         names: dict[str, str] = {}
