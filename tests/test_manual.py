@@ -122,9 +122,9 @@ def test_a_manual_shows_the_rows_with_their_ids_before_the_references() -> None:
             assert row.energy_vs_fp16_pct is not None
             assert f"{row.energy_vs_fp16_pct:+.1f} %" in table
     for entry in to_dict(manual)["measured"]:
-        row = find_row(entry["id"])
-        assert row is not None
-        assert entry["energy_vs_fp16_pct"] == row.energy_vs_fp16_pct
+        found = find_row(entry["id"])
+        assert found is not None
+        assert entry["energy_vs_fp16_pct"] == found.energy_vs_fp16_pct
 
 
 def test_columns_stand_under_each_other() -> None:
