@@ -14,33 +14,12 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from ecolint.diagnostics import Edit, Location, Span
+from ecolint.kinds import MAX_BYTES as MAX_BYTES
+from ecolint.kinds import Kind as Kind
 
 # Python's own definition of a line end; `str.splitlines` knows eight more.
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _COOKIE = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
-MAX_BYTES = 50_000_000
-
-
-class Kind(str, Enum):
-    """What a file is written in; it decides the front-end."""
-
-    PYTHON = "python"
-    NOTEBOOK = "notebook"
-    YAML = "yaml"
-    JSON = "json"
-    TOML = "toml"
-    REQUIREMENTS = "requirements"
-    DOCKERFILE = "dockerfile"
-    SHELL = "shell"
-    BATCH = "batch"
-    MAKEFILE = "makefile"
-    DOTENV = "dotenv"
-    PROCFILE = "procfile"
-    PBTXT = "pbtxt"
-    MODELFILE = "modelfile"
-    INI = "ini"
-    TERRAFORM = "terraform"
-    CONDA_LOCK = "lock"
 
 
 class UnreadableError(Exception):

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from ecolint.document import Kind
+from ecolint.kinds import Kind
 
 if TYPE_CHECKING:
     import re
