@@ -21,25 +21,31 @@ _RUNNERS = {
     "create_subprocess_exec", "create_subprocess_shell", "run_commands", "pip_install",
     "uv_pip_install", "execvp", "getstatusoutput", "local", "sh",
 }  # fmt: skip
-_COMMANDS = re.compile(
-    r"\bpip3?\b.{0,40}install|\bvllm\b|\bsglang\b|text-generation-l|lmdeploy|\buv\b|lm_eval"
-    r"|pip_install|\bconda\b",
-    re.DOTALL,
-)
+_COMMANDS = (
+    "pip install", "pip3 install", "pip_install", '"install"', "'install'", "uv add", "vllm",
+    "sglang", "text-generation-launcher", "lmdeploy", "lm_eval", "conda install", "uv pip",
+    "llamafactory", "litgpt", "trtllm",
+)  # fmt: skip
 # Names that mean something only in a file that imports a library of ours.
 _WEAK_TAILS = {
+    "pipeline", "LLM", "Engine", "Runtime", "EngineArgs", "GenerationConfig", "AsyncLLM",
+    "ServerArgs", "CrossEncoder", "LLMConfig",
+}  # fmt: skip
+_OWNED = {"batch": "serve", "deployment": "serve", "api": "bentoml", "compile": "torch"}
+_TAILS = {
     "from_pretrained", "pipeline", "LLM", "Engine", "Runtime", "EngineArgs", "batch", "api",
     "deployment", "from_model_id", "from_engine_args", "load", "compile", "GenerationConfig",
     "AsyncLLM", "ServerArgs", "CrossEncoder", "LLMConfig",
 }  # fmt: skip
-_TAILS = {name for name in BY_NAME if "." not in name} - _WEAK_TAILS
+_TAILS = (
+    {name for name in BY_NAME if "." not in name} - _WEAK_TAILS - set(_OWNED) - {"from_pretrained"}
+)
 _PAIRS = {name for name in BY_NAME if "." in name}
 _LIBRARIES = {
-    "transformers", "vllm", "sglang", "unsloth", "peft", "trl", "optimum", "diffusers",
-    "torchao", "bitsandbytes", "accelerate", "sentence_transformers", "langchain",
-    "langchain_huggingface", "langchain_community", "llama_index", "haystack", "lmdeploy",
-    "litgpt", "litserve", "tensorrt_llm", "ray", "bentoml", "modal", "lightning", "auto_gptq",
-    "awq", "modelscope", "lm_eval", "fastapi", "flask", "gradio",
+    "transformers", "vllm", "sglang", "unsloth", "optimum", "diffusers", "torchao",
+    "bitsandbytes", "sentence_transformers", "langchain", "langchain_huggingface",
+    "langchain_community", "llama_index", "haystack", "lmdeploy", "litgpt", "litserve",
+    "tensorrt_llm", "ray", "bentoml", "modal", "auto_gptq", "awq", "modelscope", "lm_eval",
 }  # fmt: skip
 _SWITCHES = {"load_in_8bit", "load_in_4bit", "disable_compile", "enforce_eager"}
 _OFF_ONLY = {"use_cache", "enable_prefix_caching"}
@@ -123,7 +129,7 @@ def relevant(text: str) -> Slice | None:
         raise UnreadableError(
             "nested too deeply to be parsed", "split the expression, or exclude the file"
         ) from None
-    units = list(_units(tree, bool(_COMMANDS.search(text))))
+    units = list(_units(tree, any(word in text for word in _COMMANDS)))
     if any(unit.libraries & _LIBRARIES for unit in units):
         worthwhile = _generation_matters(units)
         for unit in units:
@@ -274,8 +280,8 @@ def _call(node: ast.Call, unit: _Unit, commands: bool) -> None:
         # `cls.from_pretrained(path)` and the like pass on what others configure.
         named = not node.args or getattr(node.args[0], "id", "") not in unit.required
         unit.weak |= named and owner[:1].isupper() and not owner.endswith(NOT_MODELS)
-    elif tail == "compile":
-        unit.weak |= _root(func) == "torch"
+    elif tail in _OWNED:
+        unit.weak |= owner == _OWNED[tail]
     elif tail == "partial" and node.args:
         unit.weak |= getattr(node.args[0], "attr", "") == "from_pretrained"
     elif tail in _METHODS:
