@@ -31,6 +31,7 @@ from ecolint.dialects.launchers import (
     Launcher,
     Runs,
 )
+from ecolint.dialects.machines import CLOUD_TOOLS
 from ecolint.environment import (
     Environment,
     install_words,
@@ -40,7 +41,7 @@ from ecolint.environment import (
 )
 from ecolint.facts import Fact, Role, Setting
 from ecolint.flags import read_flags, tail
-from ecolint.launching import Launch, read_launch
+from ecolint.launching import Launch, read_launch, read_machines
 from ecolint.shellwords import word_view
 from ecolint.words import Word
 
@@ -230,6 +231,9 @@ class _Command:
             return self._shell()
         if program in CONTAINER_RUNNERS:
             return self._container()
+        if program in CLOUD_TOOLS:
+            self.facts += read_machines(self.words, self.at + 1, self.role)
+            return False
         if two in SCRIPT_STARTERS or program in SCRIPT_STARTERS:
             return self._started()
         if self._install(program):

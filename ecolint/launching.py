@@ -18,6 +18,7 @@ from ecolint.dialects.launchers import (
     Launcher,
     Runs,
 )
+from ecolint.dialects.machines import MACHINE_FLAGS, kind_of_machine
 from ecolint.embedded import EmbeddedEditor, Item, read_json, read_pairs
 from ecolint.facts import (
     READ_ONLY,
@@ -25,6 +26,7 @@ from ecolint.facts import (
     Drop,
     Editor,
     Fact,
+    Hardware,
     ModelLoad,
     Quantization,
     Role,
@@ -396,6 +398,29 @@ _READERS: Mapping[Runs, Callable[[Launch], list[Fact]]] = {
     Runs.EVALUATION: _read_evaluation,
     Runs.NOTHING: _read_nothing,
 }
+
+
+# --- machines -----------------------------------------------------------------------------
+
+
+def read_machines(words: Sequence[Word], start: int, role: Role) -> list[Fact]:
+    """The GPU machines that a cloud's tool is told to rent."""
+    flags, _ = read_flags(words, start, {})
+    found: list[Fact] = []
+    for name in (each for each in flags if each in MACHINE_FLAGS):
+        value = flags[name].value
+        if value is None or not value.known:
+            continue
+        label = value.text.removeprefix("type=").partition(",")[0]
+        kind = kind_of_machine(label)
+        count = 1
+        if name == "gpus":  # SkyPilot's `A100:2`
+            kind = "skypilot_accelerator"
+            label, _, number = label.partition(":")
+            count = int(number) if number.isdigit() and len(number) < 5 else 1
+        if kind is not None and label[:1].isalpha():
+            found.append(Hardware(value.span(), label, kind, count, role))
+    return found
 
 
 # --- environments -----------------------------------------------------------------------------

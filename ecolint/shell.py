@@ -20,6 +20,7 @@ _WORDS = (
     "lmdeploy", "trtllm", "litgpt", "transformers", "llamafactory", "conda", "mamba", "uv ",
     "poetry", "pdm ", "docker", "podman", "COMPILE", "DYNAMO", "max-num-seqs", "enforce-eager",
     "quantiz", "QUANTIZ", "torch", "LOAD_IN", "LLM_INT8", "BNB_4BIT",
+    "instance-type", "accelerator", "machine-type", "--gpus", "vm-size", "--size",
 )  # fmt: skip
 _WRITERS = frozenset({"cat", "tee"})
 _SHELLS = frozenset({"bash", "sh", "zsh", "ssh"})

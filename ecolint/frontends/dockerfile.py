@@ -20,7 +20,7 @@ from ecolint.shellwords import WordReader
 from ecolint.words import Word
 
 _INSTRUCTION = re.compile(r"[ \t]*([A-Za-z]+)[ \t]+")
-_SKIPPED = re.compile(r"[ \t]*(?:#[^\n]*)?(?:\n|$)")
+_SKIPPED = re.compile(r"[ \t\r]*(?:#[^\n]*)?(?:\n|$)")
 _CONTINUED = re.compile(r"\\[ \t\r]*$")
 _HEREDOC = re.compile(r"<<-?[ \t]*([\"']?)([A-Za-z_]\w*)\1")
 _OPTION = re.compile(r"--[a-z-]+(?:=(?:\"[^\"]*\"|[^\s\"]+))*\s*(?:\\\r?\n\s*)*")

@@ -4,11 +4,15 @@ import re
 
 from ecolint.dialects.launchers import WEBUI
 from ecolint.document import Document, View, whole
-from ecolint.facts import Facts, Role
+from ecolint.facts import Fact, Facts, Hardware, Role
 from ecolint.launching import Launch, read_launch
 from ecolint.shell import read_script
 from ecolint.words import Word
 
+_SLURM_GPU = re.compile(
+    r"^#SBATCH\b[^\n]*--(?:gres=gpu:|gpus(?:-per-\w+)?=)([A-Za-z][\w.-]*)(?::(\d{1,4}))?",
+    re.MULTILINE,
+)
 _FLAG_FILE = "CMD_FLAGS.txt"
 _FLAG_WORD = re.compile(r"#[^\n]*|(\S+)")
 
@@ -23,7 +27,15 @@ def read(document: Document) -> Facts:
     name = re.split(r"[/\\]", document.path)[-1]
     if name == _FLAG_FILE:
         return _read_flag_file(view)
-    return Facts(read_script(view, Role.INFERENCE))
+    return Facts([*_read_batch_header(view), *read_script(view, Role.INFERENCE)])
+
+
+def _read_batch_header(view: View) -> list[Fact]:
+    """The GPUs that a Slurm header asks for by name (`#SBATCH --gres=gpu:a100:2`)."""
+    return [
+        Hardware(view.span(*found.span(1)), found.group(1), "", int(found.group(2) or 1))
+        for found in _SLURM_GPU.finditer(view.text)
+    ]
 
 
 def _read_flag_file(view: View) -> Facts:

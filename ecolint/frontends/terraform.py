@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping
 
 from ecolint.diagnostics import Span
+from ecolint.dialects.machines import MACHINE_ATTRIBUTES, kind_of_machine
 from ecolint.document import Document, View, whole
 from ecolint.facts import Fact, Facts, Hardware, Role
 from ecolint.shell import read_script
@@ -15,7 +16,7 @@ from ecolint.shell import read_script
 _TOKEN = re.compile(
     r"#[^\n]*|//[^\n]*|/\*.*?\*/"
     r"|(?P<heredoc><<-?\s*(?P<end>\w+)[^\n]*\n)"
-    r"|(?P<attribute>\b(?P<name>[a-z_]+)[ \t]*[=:][ \t]*(?P<value>\[[^][{}]*\]|[^\n#{]*))"
+    r"|(?P<attribute>\b(?P<name>[a-z_]+)[ \t]*[=:][ \t]*(?P<value>\[[^][{}]*\]|[^\n#{}]*))"
     r"|\"(?:[^\"\\\n]|\\.)*\"",
     re.DOTALL,
 )
@@ -23,21 +24,6 @@ _STRING = re.compile(r"\"([^\"\\\n]*)\"")
 _REFERENCE = re.compile(r"\s*(?:var|local)\.(\w+)\s*$")
 _VARIABLE = re.compile(r"\bvariable\s+\"(\w+)\"\s*\{[^{}]*?\bdefault\s*=\s*\"([^\"\\\n]*)\"")
 _LOCAL = re.compile(r"^\s*(\w+)\s*=\s*\"([^\"\\\n]*)\"\s*$", re.MULTILINE)
-
-# Attribute → kinds of GPU label that it may hold, told apart by how the value begins.
-_MACHINE_ATTRIBUTES = frozenset(
-    {"instance_type", "instance_types", "machine_type", "vm_size", "size", "sku", "sku_name",
-     "instance_size", "node_type", "worker_machine_type", "ml_instance_type", "type",
-     "accelerator_type", "gpu_type"}
-)  # fmt: skip
-_KINDS = (
-    (re.compile(r"ml\.(?:p\d|g\d|gr\d)\w*\.\w+$"), "sagemaker_instance"),
-    (re.compile(r"(?:p\d|g\d|gr\d)\w*(?:-\w+)?\.\w+$"), "aws_instance"),
-    (re.compile(r"Standard_N[CDV]\w*$"), "azure_vm"),
-    (re.compile(r"(?:a2|a3|a4|a4x|g2|g4)-[\w-]+$"), "gcp_machine"),
-    (re.compile(r"nvidia-[\w-]+$"), "gcp_accelerator_type"),
-    (re.compile(r"NVIDIA_[A-Z0-9_]+$"), "vertex_accelerator_enum"),
-)
 
 
 def read(document: Document) -> Facts:
@@ -51,7 +37,7 @@ def read(document: Document) -> Facts:
         at = max(found.end(), at + 1)
         if found.group("heredoc"):
             at = _read_heredoc(view, found, facts)
-        elif found.group("attribute") and found.group("name") in _MACHINE_ATTRIBUTES:
+        elif found.group("attribute") and found.group("name") in MACHINE_ATTRIBUTES:
             facts += _machines(defaults, found)
         elif found.group("attribute") and "<<" in found.group("value"):
             at = found.start("value") + found.group("value").index("<<")
@@ -96,7 +82,5 @@ def _defaults(text: str) -> dict[str, tuple[str, Span]]:
 
 
 def _hardware(label: str, span: Span) -> list[Fact]:
-    for pattern, kind in _KINDS:
-        if pattern.match(label):
-            return [Hardware(span, label, kind)]
-    return []
+    kind = kind_of_machine(label)
+    return [] if kind is None else [Hardware(span, label, kind)]

@@ -35,7 +35,7 @@ _BATCH = _Shell(
     quotes='"',
     expansion=re.compile(r"%(\w+)%|!(\w+)!|%~?\w*[*\d]|%%\w"),
     assignment=re.compile(
-        r"@?set[ \t]+(?P<quote>\"?)(?P<env>)(?P<name>\w+)=(?P<value>[^\"&|\r\n]*)", re.IGNORECASE
+        r"@?set[ \t]+(?P<quote>\"?)(?P<env>)(?P<name>\w+)=(?P<value>[^\"&|\r\n]*)\"?", re.IGNORECASE
     ),
     breaks="&|()",
 )
@@ -184,13 +184,14 @@ class _Reader:
             if char in shell.quotes:
                 close = self._text.find(char, at + 1)
                 newline = self._text.find("\n", at + 1)
-                if close < 0 or 0 <= newline < close:
+                closed = close >= 0 and not 0 <= newline < close
+                if not closed:
                     close = len(self._text) if newline < 0 else newline
                 if char == "'":
                     pieces.append(Piece(self._text[at + 1 : close], at + 1))
                 else:
                     self._expand(at + 1, close, pieces)
-                self._at = min(close + 1, len(self._text))
+                self._at = close + closed
             elif char == shell.escape:
                 if self._continued():
                     break
