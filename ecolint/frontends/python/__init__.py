@@ -4,6 +4,7 @@ The standard library's parser, ten times quicker than LibCST, decides whether th
 site at all and which statements bear on it; only those are given to the LibCST visitor.
 """
 
+import sys
 from typing import TYPE_CHECKING
 
 from ecolint.document import Document, UnreadableError, View, whole
@@ -12,6 +13,8 @@ from ecolint.frontends.python import sites
 
 if TYPE_CHECKING:
     import libcst as cst
+
+_RECURSION = 8_000
 
 
 def read(document: Document) -> Facts:
@@ -37,9 +40,15 @@ def read_view(view: View) -> list[Fact]:
     part = sites.relevant(view.text)
     if part is None:
         return []
-    program = Program(view, parse(part.text), part)
-    recogniser = Recogniser(program, purpose.of(part))
-    return [*recogniser.read(), *read_commands(recogniser)]
+    limit = sys.getrecursionlimit()
+    # LibCST visits and prints recursively, a dozen frames for each `elif`.
+    sys.setrecursionlimit(max(limit, _RECURSION))
+    try:
+        program = Program(view, parse(part.text), part)
+        recogniser = Recogniser(program, purpose.of(part))
+        return [*recogniser.read(), *read_commands(recogniser)]
+    finally:
+        sys.setrecursionlimit(limit)
 
 
 def parse(text: str) -> "cst.Module":

@@ -21,6 +21,8 @@ _RUNNERS = {
     "create_subprocess_exec", "create_subprocess_shell", "run_commands", "pip_install",
     "uv_pip_install", "execvp", "getstatusoutput", "local", "sh",
 }  # fmt: skip
+_COMMON_RUNNERS = {"run", "call", "system", "popen", "sh", "local"}
+_RUN_BY = {"subprocess", "sp", "os", "c", "ctx"}
 _COMMANDS = (
     "pip install", "pip3 install", "pip_install", '"install"', "'install'", "uv add", "vllm",
     "sglang", "text-generation-launcher", "lmdeploy", "lm_eval", "conda install", "uv pip",
@@ -274,7 +276,8 @@ def _call(node: ast.Call, unit: _Unit, commands: bool) -> None:
         tail = func.attr
         owner = getattr(func.value, "attr", None) or getattr(func.value, "id", None) or ""
     unit.calls.add(tail)
-    if tail in _TAILS or f"{owner}.{tail}" in _PAIRS or (tail in _RUNNERS and commands):
+    runs = commands and tail in _RUNNERS and (owner in _RUN_BY or tail not in _COMMON_RUNNERS)
+    if runs or tail in _TAILS or f"{owner}.{tail}" in _PAIRS:
         unit.site = True
     elif tail == "from_pretrained":
         # `cls.from_pretrained(path)` and the like pass on what others configure.
