@@ -48,7 +48,9 @@ from ecolint.words import Word
 _EMPTY: Environment = MappingProxyType({})
 _PYTHON = re.compile(r"(?:python|pypy|py)[\d.]*(?:\.exe)?$")
 _PIP = re.compile(r"pip[\d.]*(?:\.exe)?$")
-_SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ash", "ksh", "su"})
+_SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ash", "ksh"})
+# These take a command as one last word.
+_CARRIERS = frozenset({"eval", "ssh", "tmux", "screen", "su"})
 _VARIABLE = re.compile(r"([A-Za-z_]\w*)=")
 _PYTHON_WITH_VALUE = frozenset({"-W", "-X"})
 _DEPLOYED = frozenset({Role.INFERENCE, Role.SERVICE, Role.BATCH, Role.INTERACTIVE})
@@ -225,6 +227,9 @@ class _Command:
             return self._environment()
         if _VARIABLE.match(self._text(self.at)) and self.words[self.at].known:
             return self._environment(skip=0)
+        if program in _CARRIERS and " " in self.words[-1].text.strip():
+            self._script(self.words[-1])
+            return False
         if two in PREFIXES or program in PREFIXES:
             return self._prefix(two if two in PREFIXES else program)
         if program in _SHELLS:

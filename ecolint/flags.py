@@ -140,9 +140,17 @@ def _flag(
     if following is None or _is_flag(following):
         return Flag(name, written, words, index, index)
     alone_here = plain in alone or plain.startswith(SWITCH_PREFIXES)
-    if alone_here and following.text not in _SPELLED_BOOLEANS:
+    if alone_here and not _is_boolean(following, plain):
         return Flag(name, written, words, index, index)
     return Flag(name, written, words, index, index + 1, following)
+
+
+def _is_boolean(word: Word, name: str) -> bool:
+    """Whether the word behind a switch is its value all the same, as `--eager $EAGER` shows."""
+    if word.known:
+        return word.text in _SPELLED_BOOLEANS
+    variable = re.fullmatch(r"[\"']?\$\{?(\w+)\}?[\"']?", word.view.text[word.start : word.end])
+    return variable is not None and variable.group(1).lower() in name
 
 
 def normalise(name: str) -> str:

@@ -50,9 +50,24 @@ WEAK: tuple[bytes, ...] = (
     b"max_batch",
 )  # fmt: skip
 
+# Programs, packages and variables of which a file of commands must name one. Machines that
+# are rented count too: they tell the GPU.
+COMMANDS: tuple[bytes, ...] = (
+    b"pip ", b"pip3", b'pip"', b"pip'", b"conda", b"mamba", b"uv ", b"poetry", b"pdm ",
+    b"vllm", b"sglang", b"text-generation", b"lmdeploy", b"trtllm", b"litgpt", b"lm_eval",
+    b"lm-eval", b"transformers", b"llamafactory", b"torch", b"8bit", b"4bit", b"QUANTIZE",
+    b"8BIT", b"4BIT", b"COMPILE_DISABLE", b"DYNAMO_DISABLE", b"max-num-seqs", b"enforce-eager",
+    b"nightly", b"gres=gpu", b"instance-type", b"machine-type", b"accelerator", b"--gpus",
+    b"vm-size", b"quantiz",
+)  # fmt: skip
+_OF_COMMANDS = frozenset({Kind.SHELL, Kind.BATCH, Kind.MAKEFILE, Kind.PROCFILE, Kind.DOCKERFILE})
+
 
 def matters(kind: Kind, raw: bytes) -> bool:
     """Whether a file of this kind and content can hold a fact."""
+    if kind in _OF_COMMANDS:
+        # PowerShell likes UTF-16, in which no word is found before it is decoded.
+        return any(word in raw for word in COMMANDS) or b"\0" in raw[:64]
     if kind is not Kind.PYTHON and kind is not Kind.NOTEBOOK:
         return True
     searches = _searches()

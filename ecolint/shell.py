@@ -5,6 +5,7 @@ from typing import Any
 
 from ecolint.document import UnreadableError, View
 from ecolint.facts import Fact, Role, Setting
+from ecolint.gate import COMMANDS
 from ecolint.shellgrammar import Assignment, Command, split
 from ecolint.shellscope import Scope
 from ecolint.shellwords import Syntax
@@ -14,14 +15,7 @@ __all__ = ["Assignment", "Command", "Scope", "Syntax", "read_python", "read_scri
 MAX_SCRIPT = 8_000_000
 MAX_SHELLS = 6
 
-# A text without any of these names no program that we know.
-_WORDS = (
-    "pip", "vllm", "sglang", "text-generation", "load", "8bit", "4bit", "lm_eval", "lm-eval",
-    "lmdeploy", "trtllm", "litgpt", "transformers", "llamafactory", "conda", "mamba", "uv ",
-    "poetry", "pdm ", "docker", "podman", "COMPILE", "DYNAMO", "max-num-seqs", "enforce-eager",
-    "quantiz", "QUANTIZ", "torch", "LOAD_IN", "LLM_INT8", "BNB_4BIT",
-    "instance-type", "accelerator", "machine-type", "--gpus", "vm-size", "--size",
-)  # fmt: skip
+_WORDS = tuple(word.decode() for word in COMMANDS)
 _WRITERS = frozenset({"cat", "tee"})
 _SHELLS = frozenset({"bash", "sh", "zsh", "ssh"})
 

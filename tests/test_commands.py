@@ -112,6 +112,11 @@ def test_spellings_of_one_option(flag: str) -> None:
         ("trtllm-serve m --max_batch_size 1", "tensorrt-llm", 1),
         ("trtllm-serve serve m --max_batch_size 1", "tensorrt-llm", 1),
         ("vllm serve m --max-num-seqs 1 --max-num-seqs 64", "vllm", 64),
+        ("CMD='vllm serve m --max-num-seqs 1'\neval \"$CMD\"", "vllm", 1),
+        ('CMD="vllm serve m"\nCMD+=" --max-num-seqs ${SEQS:-1}"\nexec $CMD', "vllm", 1),
+        ('CMD=(vllm serve m)\nCMD+=(--max-num-seqs 1)\n"${CMD[@]}"', "vllm", 1),
+        ("tmux new -d -s llm 'vllm serve m --max-num-seqs 1'", "vllm", 1),
+        ("eval vllm serve m --max-num-seqs 1", "vllm", 1),
     ],
 )
 def test_engines(command: str, engine: str, concurrency: int) -> None:
@@ -148,6 +153,11 @@ def test_eager_mode(flags: str, eager: bool) -> None:
         assert changed(text, found, Drop("eager")) == f"vllm serve m{kept}"
     else:
         assert found.editor.edits(Drop("eager")) is None or flags == "--no-enforce-eager"
+
+
+def test_a_switch_with_a_variable_as_its_value_is_unknown() -> None:
+    assert serving("vllm serve m --enforce-eager $EAGER").eager.unknown
+    assert serving('vllm serve m --enforce-eager "$EXTRA_ARGS"').eager.is_(True)
 
 
 def test_two_ways_to_eager_mode_go_together() -> None:

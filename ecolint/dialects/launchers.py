@@ -287,6 +287,7 @@ PREFIXES: Mapping[str, tuple[frozenset[str], int]] = {
     "sudo": (frozenset({"-u", "-g", "-h", "-p", "-C", "-D"}), 0),
     "nohup": (frozenset(), 0),
     "exec": (frozenset({"-a"}), 0),
+    "eval": (frozenset(), 0),
     "time": (frozenset({"-f", "-o"}), 0),
     "nice": (frozenset({"-n"}), 0),
     "ionice": (frozenset({"-c", "-n", "-p"}), 0),
