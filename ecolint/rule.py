@@ -22,14 +22,15 @@ NOT_TRAINING = QUIET_ROLES | {Role.TRAINING}
 class Rule:
     """A rule's metadata.
 
-    `reads` is the fact type that `check` wants; `silent_in` the roles in which the rule does
-    not apply; `query` the precision whose measured rows make the table on the rule's page.
+    `reads` is the fact type that `check` wants, or a tuple of them; `silent_in` the roles in
+    which the rule does not apply; `query` the precisions whose measured rows make the table on
+    the rule's page.
     """
 
     code: str
     name: str
     severity: Severity
-    reads: type[Any]
+    reads: type[Any] | tuple[type[Any], ...]
     summary: str
     silent_in: frozenset[Role] = NOT_TRAINING
     applicability: Applicability | None = None
