@@ -18,7 +18,6 @@ from ecolint.dialects.launchers import (
     CONTAINER_SHORT_WITH_VALUE,
     CONTAINER_SWITCHES,
     EVALUATION_NAMES,
-    IMAGES,
     OWN_SCRIPT,
     PREFIXES,
     SAGEMAKER_VARIABLES,
@@ -27,7 +26,6 @@ from ecolint.dialects.launchers import (
     VLLM_FLAGS,
     WEBUI,
     WEBUI_COMPANIONS,
-    WORKER_IMAGES,
     Launcher,
     Runs,
 )
@@ -41,6 +39,7 @@ from ecolint.environment import (
 )
 from ecolint.facts import Fact, Role, Setting
 from ecolint.flags import read_flags, tail
+from ecolint.images import image_facts, image_launcher, reads_environment
 from ecolint.launching import Launch, read_launch, read_machines
 from ecolint.shellwords import word_view
 from ecolint.words import Word
@@ -101,6 +100,9 @@ def read_container(
         env: variables, each `literal` the value's own place if it may be rewritten.
         image: the reference as written; it decides whose flags bare arguments are.
         role: what the file is for.
+
+    The items of a list can only be removed if their words come from a view that holds the
+    list, such as the whole document.
     """
     facts = read_compile_switches(env, role)
     if any(name in env for name in SAGEMAKER_VARIABLES.values()):
@@ -123,30 +125,12 @@ def read_container(
             taken = True
     elif launcher is not None and launcher.engine is not None:
         options = [name for name in launcher.engine.options if name.upper() in env]
-        if _reads_environment(launcher, image) and options:
+        if reads_environment(launcher, image) and options:
             facts += _environment_launch(launcher, env, role, version)
             taken = True
     if not taken:
         facts += read_environment(env, role)
     return facts
-
-
-def image_launcher(image: str) -> tuple[Launcher | None, str | None]:
-    """The launcher that an image's entry point runs, and the version that its tag names."""
-    name, _, tag = image.partition("@")[0].rpartition(":")
-    if not name or "/" in tag:
-        name, tag = image.partition("@")[0], ""
-    lowered = name.lower()
-    for part, launcher in IMAGES:
-        if part in lowered:
-            return BY_NAME[launcher], tag or None
-    return None, tag or None
-
-
-def _reads_environment(launcher: Launcher, image: str) -> bool:
-    """Whether the image's entry point takes engine options from the environment."""
-    worker = any(part in image.lower() for part in WORKER_IMAGES)
-    return worker or launcher.spelled == "text-generation-launcher"
 
 
 def _environment_launch(
@@ -465,18 +449,6 @@ class _Command:
                     return f"-{letter}", tail(word, offset + 1), index + 1
                 return f"-{letter}", following, index + 2
         return text, None, index + 1
-
-
-def image_facts(image: Word, role: Role) -> list[Fact]:
-    """The package fact of an image that is a nightly build."""
-    from ecolint.facts import Channel, Package
-    from ecolint.toolchain import classify_image
-
-    channel = classify_image(image.text) if image.known else None
-    if channel is None or channel is Channel.STABLE:
-        return []
-    span = image.view.span(image.start, image.end)
-    return [Package(span, image.text.partition(":")[0], "", None, channel, image.text, role)]
 
 
 def _put_variable(env: dict[str, Setting[Any]], word: Word) -> None:

@@ -5,7 +5,7 @@ carry their places, so the same code edits a script, a YAML list and an argv in 
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
@@ -92,7 +92,6 @@ def read_flags(
     words: Sequence[Word],
     start: int,
     aliases: Mapping[str, str],
-    switches: Iterable[str] = (),
 ) -> tuple[dict[str, Flag], list[Word]]:
     """The flags from word `start` on, the last of a name, and the bare words.
 
@@ -100,15 +99,13 @@ def read_flags(
         words: the whole command.
         start: the first word behind the program.
         aliases: other spellings of an option.
-        switches: options of this program that take no value, besides the usual ones.
     """
     flags: dict[str, Flag] = {}
     bare: list[Word] = []
-    alone = SWITCHES.union(switches)
     index = start
     while index < len(words):
         word = words[index]
-        flag = _flag(words, index, aliases, alone)
+        flag = _flag(words, index, aliases)
         if flag is None:
             if word.text != "--":
                 bare.append(word)
@@ -119,9 +116,7 @@ def read_flags(
     return flags, bare
 
 
-def _flag(
-    words: Sequence[Word], index: int, aliases: Mapping[str, str], alone: frozenset[str]
-) -> Flag | None:
+def _flag(words: Sequence[Word], index: int, aliases: Mapping[str, str]) -> Flag | None:
     word = words[index]
     if level := _LEVEL.match(word.text):
         return Flag("O", "-O", words, index, index, tail(word, level.start(1)))
@@ -139,8 +134,8 @@ def _flag(
     following = words[index + 1] if index + 1 < len(words) else None
     if following is None or _is_flag(following):
         return Flag(name, written, words, index, index)
-    alone_here = plain in alone or plain.startswith(SWITCH_PREFIXES)
-    if alone_here and not _is_boolean(following, plain):
+    alone = plain in SWITCHES or plain.startswith(SWITCH_PREFIXES)
+    if alone and not _is_boolean(following, plain):
         return Flag(name, written, words, index, index)
     return Flag(name, written, words, index, index + 1, following)
 
@@ -182,7 +177,7 @@ def tail(word: Word, offset: int) -> Word:
 
 # --- changes ----------------------------------------------------------------------------
 
-_LIST_ITEM = re.compile(r"[ \t]*(?:-[ \t]+)+$")
+_LIST_ITEM = re.compile(r"[ \t]*-[ \t]+$")
 _REST_OF_LINE = re.compile(r"[ \t]*(?:#[^\n]*)?(?:\r?\n|$)")
 _GAP_BEFORE = re.compile(r"(?:[ \t]|[\\^`][ \t]*\r?\n)+$")
 _GAP_AFTER = re.compile(r"[ \t]*[\\^`][ \t]*\r?\n[ \t]*|[ \t]+")
@@ -214,7 +209,9 @@ def removal(words: Sequence[Word], first: int, last: int) -> Edit | None:
 
 def _adjoin(word: Word, following: Word) -> bool:
     """Whether nothing but a separator stands between two words of one command or list."""
-    if word.view is not following.view or word.end > following.start:
+    here, there = word.view, following.view
+    same = here is there or (here.document is there.document and here.base == there.base)
+    if not same or here.text != there.text or word.end > following.start:
         return False
     return _SEPARATOR.fullmatch(word.view.text, word.end, following.start) is not None
 
@@ -223,7 +220,7 @@ def _cut(view: View, start: int, end: int) -> tuple[int, int] | None:
     text = view.text
     line = text.rfind("\n", 0, start) + 1
     rest = _REST_OF_LINE.match(text, end)
-    if _LIST_ITEM.fullmatch(text, line, start) and rest and text[line:start].strip():
+    if _LIST_ITEM.fullmatch(text, line, start) and rest:
         return (line, rest.end()) if _has_sibling(text, line, rest.end()) else None
     look = max(0, start - 400)
     comma = _COMMA_AFTER.match(text, end)

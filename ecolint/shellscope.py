@@ -6,7 +6,7 @@ A value remembers where each of its characters is written, so that a flag behind
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -46,11 +46,11 @@ class Scope:
     had no value a first one (the idiom for a default).
     """
 
-    def __init__(self, text: str, values: Mapping[str, Value] | None = None) -> None:
+    def __init__(self, text: str) -> None:
         self._uses = Counter(re.findall(r"\$[{(]?([A-Za-z_]\w*)", text))
         # `NAME="$NAME …"` passes the value on to the next reader; it is none itself.
         self._uses.subtract(re.findall(r"\b([A-Za-z_]\w*)=[\"']?\$\{?\1\b", text))
-        self._values: dict[str, Value] = dict(values or {})
+        self._values: dict[str, Value] = {}
         self._frames: list[_Frame] = []
 
     def get(self, name: str) -> Value | None:
@@ -159,13 +159,6 @@ def _common(first: Value, outcomes: Sequence[Value]) -> Value:
     if all(texts(value[: len(first)]) == texts(first) for value in outcomes):
         return (*first, *UNKNOWN)
     return UNKNOWN
-
-
-def value_of(word: Word) -> Value:
-    """A word's text as the value of a variable."""
-    if not word.known:
-        return UNKNOWN
-    return ((Piece(word.text, word.inner if word.exact else -1),),)
 
 
 def word_of(pieces: Field, view: View, start: int, end: int) -> Word:

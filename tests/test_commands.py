@@ -7,7 +7,7 @@ from facts_of import apply, read
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ecolint.commands import image_launcher, read_argv, read_container
+from ecolint.commands import read_argv, read_container
 from ecolint.diagnostics import Span
 from ecolint.document import Document, Kind, whole
 from ecolint.environment import variable
@@ -27,6 +27,7 @@ from ecolint.facts import (
     State,
     Via,
 )
+from ecolint.images import image_launcher
 from ecolint.words import Word
 
 

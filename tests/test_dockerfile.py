@@ -163,6 +163,25 @@ def test_a_nightly_base_image() -> None:
     assert at(document, found.span) == "pytorch/torchserve-nightly:$TAG"
 
 
+@pytest.mark.parametrize(
+    ("image", "package", "version"),
+    [
+        ("vllm/vllm-openai:v0.8.5", "vllm", "0.8.5"),
+        ("docker.io/vllm/vllm-openai:v0.8.5.post1", "vllm", "0.8.5.post1"),
+        ("pytorch/pytorch:2.5.1-cuda12.1-cudnn9-runtime", "torch", "2.5.1"),
+        ("lmsysorg/sglang:v0.5.3-cu129", "sglang", "0.5.3"),
+        ("vllm/vllm-openai:latest", None, None),
+        ("vllm/vllm-openai", None, None),
+        ("pytorch/pytorch:${TAG}", None, None),
+        ("python:3.12", None, None),
+    ],
+)
+def test_an_image_pins_a_package(image: str, package: str | None, version: str | None) -> None:
+    _, facts = read(f"FROM {image}\n", Kind.DOCKERFILE)
+    pinned = {each.name: each.version for each in facts.of(Package)}
+    assert pinned == ({} if package is None else {package: version})
+
+
 def test_python_written_out_in_the_file() -> None:
     text = (
         "FROM python:3.12\nCOPY <<EOF /app/main.py\n"

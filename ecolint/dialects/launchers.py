@@ -225,6 +225,13 @@ IMAGES: tuple[tuple[str, str], ...] = (
     ("vllm", "vllm serve"),
     ("lm-eval", "lm_eval"),
 )
+# Images whose tag is the version of a package: the end of the name, and the package.
+IMAGE_PACKAGES: tuple[tuple[str, str], ...] = (
+    ("vllm/vllm-openai", "vllm"),
+    ("lmsysorg/sglang", "sglang"),
+    ("openmmlab/lmdeploy", "lmdeploy"),
+    ("pytorch/pytorch", "torch"),
+)
 # Images whose entry point reads engine options from the environment (RunPod's worker).
 WORKER_IMAGES = ("worker-vllm", "worker-v1-vllm", "worker-sglang")
 

@@ -9,11 +9,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from ecolint.commands import image_facts, read_argv, read_container
+from ecolint.commands import read_argv, read_container
 from ecolint.dialects.launchers import COMPILE_SWITCHES
 from ecolint.document import Document, View, whole
 from ecolint.environment import read_compile_switches, variable
 from ecolint.facts import Fact, Facts, Role, Setting
+from ecolint.images import image_facts
 from ecolint.shell import Scope, Syntax, read_python, read_script
 from ecolint.shellscope import UNKNOWN, Piece, word_of
 from ecolint.shellwords import WordReader
