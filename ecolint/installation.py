@@ -1,0 +1,249 @@
+"""What one command, file or table installs, and the package facts that follow from it.
+
+`--pre`, a nightly index and the pins that need both are one cause with one mend, so they are
+gathered first and judged together.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from ecolint.diagnostics import Edit, Span
+from ecolint.dialects.packages import PRERELEASES_BY_MANUAL
+from ecolint.document import View
+from ecolint.facts import Change, Channel, Editor, Package, Role, Set
+from ecolint.toolchain import Index, Requirement
+from ecolint.words import Word
+
+_UNRELEASED = frozenset({Channel.NIGHTLY, Channel.CANDIDATE, Channel.DEVELOPMENT})
+_BUILT = frozenset({Channel.SOURCE, Channel.PINNED_SOURCE})
+# What may stand between two arguments, in a shell or in a list, without being a comment.
+_GAP = re.compile(r"[\s\\^`]*|\s*,\s*|\s*\n\s*-[ \t]+")
+
+Edits = tuple[Edit, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class PackageEditor:
+    """Moves a package to its released form, or its exact pin to another version.
+
+    A local version such as `+cu128` is kept with a new pin, for it names a variant that the
+    index is chosen by.
+    """
+
+    stable: Edits = None
+    word: Word | None = None
+    pin: tuple[int, int] | None = None
+
+    def edits(self, *changes: Change) -> Edits:
+        """The edits for `Set("channel", "stable")` and `Set("version", "…")`."""
+        edits: list[Edit] = []
+        for change in changes:
+            made: Edits = None
+            match change:
+                case Set("channel", Channel.STABLE):
+                    made = self.stable
+                case Set("version", str() as version) if self.word and self.pin:
+                    made = join([self.word.replace(version, *self.pin)])
+            if not made:
+                return None
+            edits += made
+        return tuple(edits)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A requirement of interest where it stands, and the edits that make it a release."""
+
+    requirement: Requirement
+    word: Word
+    stable: Edits
+    locked: bool = False
+
+    @property
+    def span(self) -> Span:
+        """What a finding points at: the pin, the URL, or the name."""
+        if self.requirement.end <= self.requirement.start:
+            return self.word.span()
+        return self.word.span(self.requirement.start, self.requirement.end)
+
+    @property
+    def pinned(self) -> bool:
+        """Whether it is held to one released version, which no index can change."""
+        return self.requirement.channel is Channel.STABLE and self.requirement.version is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """An index of unreleased builds that is in force, and the edits that leave it."""
+
+    index: Index
+    word: Word
+    stable: Edits
+
+
+@dataclass(frozen=True, slots=True)
+class Switch:
+    """An option that lets unreleased versions in, and the edits that take it back."""
+
+    span: Span
+    text: str
+    stable: Edits
+
+
+@dataclass(slots=True)
+class Installation:
+    """Gathers what is asked for; `elsewhere` tells that other files ask for more.
+
+    `apart` is for files, where each pin is a cause of its own: in a command they are one.
+    """
+
+    role: Role = Role.INFERENCE
+    apart: bool = False
+    elsewhere: bool = False
+    asked: list[Asked] = field(default_factory=list)
+    routes: list[Route] = field(default_factory=list)
+    switches: list[Switch] = field(default_factory=list)
+
+    def ask(
+        self, word: Word, requirement: Requirement | None, also: Edits = (), *, locked: bool = False
+    ) -> None:
+        """Add a requirement; `also` belongs to its mend, hashes (`locked`) rule one out."""
+        if requirement is None:
+            return
+        mend = requirement.mend
+        stable: Edits = None
+        if mend is not None and also is not None and not locked:
+            stable = join([word.replace(mend.content, mend.start, mend.end), *also])
+        self.asked.append(Asked(requirement, word, stable, locked))
+
+    def route(self, word: Word, index: Index | None, removal: Edits = None) -> None:
+        """Add an index; `removal` takes the whole option away where no release has its like."""
+        if index is None:
+            return
+        stable = removal
+        if index.mend is not None:
+            mend = index.mend
+            stable = join([word.replace(mend.content, mend.start, mend.end)])
+        self.routes.append(Route(index, word, stable))
+
+    def packages(self) -> list[Package]:
+        """The facts: one a cause, and one for each released version that is pinned."""
+        routes = [] if self._all_pinned() else self.routes
+        loose = [each for each in self.asked if each.requirement.channel in _UNRELEASED]
+        found = [self._fact(each) for each in self.asked if each.pinned]
+        found += [self._fact(each) for each in self.asked if each.requirement.channel in _BUILT]
+        if routes:
+            found.append(self._routed(routes, loose))
+        elif loose and not self.apart:
+            stable = self._together(each.stable for each in loose)
+            found.append(self._fact(loose[0], PackageEditor(stable)))
+        elif loose:
+            found += [
+                self._fact(each, PackageEditor(self._together([each.stable]))) for each in loose
+            ]
+        else:
+            found += self._switched()
+        return found
+
+    def _all_pinned(self) -> bool:
+        return bool(self.asked) and not self.elsewhere and all(each.pinned for each in self.asked)
+
+    def _together(self, edits: Iterable[Edits]) -> Edits:
+        """The edits of one mend, what takes the switches back included."""
+        merged: list[Edit] = []
+        for some in (*edits, *(switch.stable for switch in self.switches)):
+            if some is None:
+                return None
+            merged += [edit for edit in some if edit not in merged]
+        return tuple(merged)
+
+    def _fact(self, asked: Asked, editor: Editor | None = None) -> Package:
+        requirement = asked.requirement
+        if editor is None:
+            pin = None if asked.locked else requirement.pin
+            editor = PackageEditor(asked.stable, asked.word, pin)
+        return Package(
+            asked.span, requirement.name, asked.word.text.strip(), requirement.version,
+            requirement.channel, requirement.source, self.role, editor,
+        )  # fmt: skip
+
+    def _routed(self, routes: Sequence[Route], loose: Sequence[Asked]) -> Package:
+        first = routes[0]
+        index = first.index
+        wanted = [*loose, *(each for each in self.asked if not each.pinned)]
+        name = wanted[0].requirement.name if wanted else index.name
+        stable = self._together(
+            [*(route.stable for route in routes), *(each.stable for each in loose)]
+        )
+        return Package(
+            first.word.span(index.start, index.end), name,
+            wanted[0].word.text.strip() if wanted else "", None, index.channel,
+            first.word.text[index.start : index.end], self.role, PackageEditor(stable),
+        )  # fmt: skip
+
+    def _switched(self) -> list[Package]:
+        """`--pre` alone, where it decides the version of a package that nothing pins."""
+        names = {each.requirement.name for each in self.asked}
+        free = [
+            each
+            for each in self.asked
+            if each.requirement.version is None and each.requirement.channel is Channel.STABLE
+        ]
+        if not self.switches or not free or names & PRERELEASES_BY_MANUAL:
+            return []
+        switch = self.switches[0]
+        return [
+            Package(
+                switch.span, free[0].requirement.name, free[0].word.text.strip(), None,
+                Channel.CANDIDATE, switch.text, self.role, PackageEditor(self._together(())),
+            )
+        ]  # fmt: skip
+
+
+def join(edits: Iterable[Edit | None]) -> Edits:
+    """The edits as one tuple; None if any of them can't be made."""
+    made = tuple(edits)
+    return None if None in made else tuple(edit for edit in made if edit is not None)
+
+
+def cut_words(words: Sequence[Word], first: int, last: int) -> Edits:
+    """Remove the arguments `first` to `last` with the space before or behind them.
+
+    None where something else stands there: a comment, or the words come from several places.
+    """
+    head, tail = words[first], words[last]
+    if head.view is not tail.view or (first < last and tail.start < head.end):
+        return None
+    before = words[first - 1] if first else None
+    after = words[last + 1] if last + 1 < len(words) else None
+    if before is not None and _adjoin(before, head):
+        return join([head.view.edit(before.end, tail.end, "")])
+    if after is not None and _adjoin(tail, after):
+        return join([head.view.edit(head.start, after.start, "")])
+    return None
+
+
+def _adjoin(left: Word, right: Word) -> bool:
+    return (
+        left.view is right.view
+        and left.end <= right.start
+        and _GAP.fullmatch(left.view.text, left.end, right.start) is not None
+    )
+
+
+def remove_line(view: View, start: int, end: int) -> Edits:
+    """Remove a stretch with its line where it stands alone there, else just the stretch."""
+    text = view.text
+    begin = text.rfind("\n", 0, start) + 1
+    stop = text.find("\n", end)
+    stop = len(text) if stop < 0 else stop
+    if text[begin:start].strip() or text[end:stop].strip():
+        while text[end : end + 1] in (" ", "\t"):
+            end += 1
+        return join([view.edit(start, end, "")])
+    if stop < len(text) and view.offsets is None:
+        return join([view.edit(begin, stop + 1, "")])
+    if begin and text[begin - 1] == "\n":
+        begin -= 2 if text[begin - 2 : begin] == "\r\n" else 1
+    return join([view.edit(begin, stop, "")])
