@@ -7,6 +7,7 @@ Python all end here as `Word`s that know their places. `read_argv` takes one com
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
@@ -50,6 +51,7 @@ _PIP = re.compile(r"pip[\d.]*(?:\.exe)?$")
 _SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ash", "ksh"})
 # These take a command as one last word.
 _CARRIERS = frozenset({"eval", "ssh", "tmux", "screen", "su"})
+_REFERENCE = re.compile(r"\$\((\w+)\)")
 _VARIABLE = re.compile(r"([A-Za-z_]\w*)=")
 _PYTHON_WITH_VALUE = frozenset({"-W", "-X"})
 _DEPLOYED = frozenset({Role.INFERENCE, Role.SERVICE, Role.BATCH, Role.INTERACTIVE})
@@ -108,6 +110,8 @@ def read_container(
     if any(name in env for name in SAGEMAKER_VARIABLES.values()):
         env = {**{name: env[own] for name, own in SAGEMAKER_VARIABLES.items() if own in env}, **env}
         image = image if "HF_MODEL_QUANTIZE" not in env else "text-generation-inference"
+    command_words = [_refer(word, env) for word in command_words]
+    args_words = [_refer(word, env) for word in args_words]
     words = (*command_words, *args_words)
     launcher, version = image_launcher(image)
     taken = False
@@ -131,6 +135,19 @@ def read_container(
     if not taken:
         facts += read_environment(env, role)
     return facts
+
+
+def _refer(word: Word, env: Environment) -> Word:
+    """The word with the variables in it that Kubernetes puts in place: `$(NAME)`."""
+    if "$(" not in word.text or " " in word.text:
+        return word
+    known = word.known
+    text = word.text
+    for found in _REFERENCE.finditer(word.text):
+        setting = env.get(found.group(1), Setting())
+        known = known and setting.known
+        text = text.replace(found.group(), str(setting.value) if setting.known else "")
+    return replace(word, text=text, known=known, exact=False)
 
 
 def _environment_launch(

@@ -7,7 +7,7 @@ from ecolint.document import UnreadableError, View
 from ecolint.facts import Fact, Role, Setting
 from ecolint.gate import COMMANDS
 from ecolint.shellgrammar import Assignment, Command, split
-from ecolint.shellscope import Scope
+from ecolint.shellscope import UNKNOWN, Piece, Scope
 from ecolint.shellwords import Syntax
 
 __all__ = ["Assignment", "Command", "Scope", "Syntax", "read_python", "read_script", "split"]
@@ -55,6 +55,7 @@ def read_script(
         )
     from ecolint.environment import read_environment
 
+    scope = scope or _scope(text, env or {})
     facts: list[Fact] = []
     exported: dict[str, Setting[Any]] = {}
     trains = False
@@ -62,6 +63,15 @@ def read_script(
         facts.extend(_read(view, command, role, env or {}, exported, depth))
         trains = trains or any(_trains(word.text) for word in command.words)
     return facts if trains else facts + read_environment(exported, role)
+
+
+def _scope(text: str, env: Mapping[str, Setting[Any]]) -> Scope:
+    """The variables that a script finds in its environment."""
+    scope = Scope(text)
+    for name, setting in env.items():
+        known = setting.known and setting.value is not None
+        scope.assign(name, ((Piece(str(setting.value)),),) if known else UNKNOWN)
+    return scope
 
 
 def _trains(program: str) -> bool:

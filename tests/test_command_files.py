@@ -156,6 +156,18 @@ def test_batch_file_of_the_web_ui() -> None:
     )
 
 
+def test_batch_file_with_its_flags_in_a_variable() -> None:
+    text = 'set "FLAGS=--chat --load-in-8bit"\r\ncall python server.py %FLAGS%\r\n'
+    (found,) = facts_of(Kind.BATCH, text, "start.bat").of(Quantization)
+    assert found.library == "text-generation-webui"
+    assert apply(text, found.editor.edits(Drop("quantization"))) == text.replace(
+        " --load-in-8bit", ""
+    )
+    twice = text + "call python server.py %FLAGS%\r\n"
+    for each in facts_of(Kind.BATCH, twice, "start.bat").of(Quantization):
+        assert each.editor.edits(Drop("quantization")) is None
+
+
 def test_powershell() -> None:
     text = (
         '$env:TORCHDYNAMO_DISABLE = "1"\n$seqs = "1"\n# vllm serve x\n'

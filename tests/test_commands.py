@@ -500,6 +500,24 @@ def test_flags_of_an_unknown_image() -> None:
     assert not read_container((), alone, {}, "team/llm:1", Role.INFERENCE)
 
 
+def test_arguments_that_name_variables() -> None:
+    env = {"SEQS": setting("SEQS", "1"), "MODEL": setting("MODEL", "m")}
+    text = 'args: ["--model=$(MODEL)", "--max-num-seqs", "$(SEQS)", "--dtype", "$(UNSET)"]'
+    items = ["--model=$(MODEL)", "--max-num-seqs", "$(SEQS)", "--dtype", "$(UNSET)"]
+    facts = read_container((), listed(text, items), env, "vllm/vllm-openai", Role.INFERENCE)
+    (found,) = Facts(facts).of(Serving)
+    assert found.model.is_("m")
+    assert found.concurrency.is_(1)
+    assert found.dtype.unknown
+    assert found.editor.edits(Set("concurrency", 8)) is None
+    script = 'args: ["-c", "vllm serve $MODEL --max-num-seqs ${SEQS}"]'
+    words = listed(script, ["-c", "vllm serve $MODEL --max-num-seqs ${SEQS}"])
+    shell = Word("sh", words[0].view, 0, 0, True, -1, False)
+    (inner,) = Facts(read_container([shell], words, env, "x", Role.INFERENCE)).of(Serving)
+    assert inner.model.is_("m")
+    assert inner.concurrency.is_(1)
+
+
 def test_variables_of_a_container() -> None:
     env = {"MAX_NUM_SEQS": setting("MAX_NUM_SEQS", "1"), "MODEL_NAME": setting("MODEL_NAME", "m")}
     worker = read_container((), (), env, "runpod/worker-v1-vllm:stable", Role.INFERENCE)

@@ -161,9 +161,9 @@ WEBUI = Launcher(
 )
 WEBUI_COMPANIONS = frozenset(
     {"listen", "listen_port", "listen_host", "share", "api", "api_port", "public_api", "loader",
-     "model_dir", "lora_dir", "model_menu", "settings", "extensions", "auto_launch", "gradio_auth",
-     "chat", "chat_buttons", "no_stream", "wbits", "groupsize", "auto_devices", "gpu_memory",
-     "multi_user", "nowebui", "verbose", "trust_remote_code", "quant_type", "use_double_quant"}
+     "model_dir", "lora_dir", "model_menu", "extensions", "auto_launch", "gradio_auth", "chat",
+     "cai_chat", "chat_buttons", "no_stream", "wbits", "groupsize", "gptq_bits", "auto_devices",
+     "gpu_memory", "multi_user", "nowebui", "quant_type", "use_double_quant"}
 )  # fmt: skip
 
 # A script that we don't know: only options that are bitsandbytes' own by name.

@@ -6,7 +6,7 @@ published for Python.
 
 import re
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ecolint.commands import read_argv
@@ -211,16 +211,15 @@ class _Reader:
         """The words of the pieces: a variable may hold several."""
         word = word_of(pieces, self._view, start, self._at)
         quoted = any(mark in self._text[start : self._at] for mark in self._shell.quotes)
-        if quoted or not word.exact or not re.search(r"\s", word.text):
+        if quoted or not word.known or not re.search(r"\s", word.text):
             return [word]
-        return [
-            Word(
-                found.group(),
-                self._view,
-                word.inner + found.start(),
-                word.inner + found.end(),
-                True,
-                word.inner + found.start(),
-            )
-            for found in re.finditer(r"\S+", word.text)
-        ]
+        return [_part(word, found.start(), found.end()) for found in re.finditer(r"\S+", word.text)]
+
+
+def _part(word: Word, start: int, end: int) -> Word:
+    """One of the words that a variable holds."""
+    text = word.text[start:end]
+    if not word.exact:
+        return replace(word, text=text)
+    at = word.inner
+    return Word(text, word.view, at + start, at + end, True, at + start)
