@@ -45,6 +45,8 @@ from ecolint.launching import Launch, read_launch, read_machines
 from ecolint.shellwords import word_view
 from ecolint.words import Word
 
+__all__ = ["image_facts", "read_argv", "read_container"]
+
 _EMPTY: Environment = MappingProxyType({})
 _PYTHON = re.compile(r"(?:python|pypy|py)[\d.]*(?:\.exe)?$")
 _PIP = re.compile(r"pip[\d.]*(?:\.exe)?$")

@@ -55,7 +55,8 @@ def read_script(
         )
     from ecolint.environment import read_environment
 
-    scope = scope or _scope(text, env or {})
+    scope = scope or Scope(text)
+    _seed(scope, env or {})
     facts: list[Fact] = []
     exported: dict[str, Setting[Any]] = {}
     trains = False
@@ -65,13 +66,12 @@ def read_script(
     return facts if trains else facts + read_environment(exported, role)
 
 
-def _scope(text: str, env: Mapping[str, Setting[Any]]) -> Scope:
-    """The variables that a script finds in its environment."""
-    scope = Scope(text)
+def _seed(scope: Scope, env: Mapping[str, Setting[Any]]) -> None:
+    """Give a script the variables that it finds in its environment."""
     for name, setting in env.items():
-        known = setting.known and setting.value is not None
-        scope.assign(name, ((Piece(str(setting.value)),),) if known else UNKNOWN)
-    return scope
+        if scope.get(name) is None:
+            known = setting.known and setting.value is not None
+            scope.assign(name, ((Piece(str(setting.value)),),) if known else UNKNOWN)
 
 
 def _trains(program: str) -> bool:

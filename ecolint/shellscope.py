@@ -52,6 +52,17 @@ class Scope:
         self._uses.subtract(re.findall(r"\b([A-Za-z_]\w*)=[\"']?\$\{?\1\b", text))
         self._values: dict[str, Value] = {}
         self._frames: list[_Frame] = []
+        self._view: View | None = None
+
+    def attach(self, view: View) -> None:
+        """Go on in another text: places in the one before can't be told from there."""
+        before, self._view = self._view, view
+        if before is None or before is view or _same(before, view):
+            return
+        for name, value in self._values.items():
+            self._values[name] = tuple(
+                tuple(Piece(piece.text, -1, piece.known) for piece in pieces) for pieces in value
+            )
 
     def get(self, name: str) -> Value | None:
         """The value of a variable; None when the script never sets it."""
@@ -140,6 +151,12 @@ class Scope:
             self._values.pop(name, None)
         else:
             self._values[name] = value
+
+
+def _same(view: View, other: View) -> bool:
+    """Whether two views are of the same text of the same file."""
+    plain = view.offsets is None and other.offsets is None
+    return plain and view.document is other.document and view.base == other.base
 
 
 def texts(value: Value) -> list[str]:

@@ -86,6 +86,7 @@ class WordReader:
         self.view = view
         self.text = view.text
         self.scope = scope
+        scope.attach(view)
         self.syntax = syntax
         self.at = at
         self.end = len(view.text) if end is None else end

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from ecolint.document import Document, Kind, UnreadableError, whole
 from ecolint.facts import Quantization, Role, Serving
-from ecolint.shell import Command, read_script, split
+from ecolint.shell import Command, Scope, read_script, split
 
 
 def commands(text: str) -> list[Command]:
@@ -144,6 +144,17 @@ def test_a_variable_read_in_two_places_is_not_changed_through_one() -> None:
     view = whole(Document("s", Kind.SHELL, "N=1\nvllm --a $N --b $N\n"))
     command = next(each for each in split(view) if each.words)
     assert [word.text for word in command.words] == ["vllm", "--a", "1", "--b", "1"]
+    assert command.words[2].replace("8") is None
+
+
+def test_a_variable_of_another_text_has_no_place_here() -> None:
+    scope = Scope("")
+    first = whole(Document("a", Kind.SHELL, "     N=1\n"))
+    second = whole(Document("b", Kind.SHELL, "cmd --max $N\n"))
+    assert list(split(first, scope=scope))
+    (command,) = split(second, scope=scope)
+    assert command.words[2].text == "1"
+    assert command.words[2].known
     assert command.words[2].replace("8") is None
 
 
