@@ -118,7 +118,7 @@ def test_a_new_entry_point_forgets_the_inherited_command() -> None:
     "run",
     [
         "RUN pip install --pre torch --index-url https://download.pytorch.org/whl/nightly/cu128",
-        "RUN --mount=type=cache,target=/root/.cache \\\n  pip install --pre torch \\\n"
+        "RUN --mount=type=cache,target=/var/cache/pip \\\n  pip install --pre torch \\\n"
         "  # the index\n\n  --index-url https://download.pytorch.org/whl/nightly/cu128",
         'RUN ["pip", "install", "--pre", "torch", "--index-url", '
         '"https://download.pytorch.org/whl/nightly/cu128"]',
