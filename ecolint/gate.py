@@ -60,6 +60,13 @@ COMMANDS: tuple[bytes, ...] = (
     b"nightly", b"gres=gpu", b"instance-type", b"machine-type", b"accelerator", b"--gpus",
     b"vm-size", b"quantiz",
 )  # fmt: skip
+# Parts of the names of the packages that bring or choose GPU kernels; lists of packages name one.
+INSTALLED: tuple[bytes, ...] = (
+    b"torch", b"triton", b"transformers", b"vllm", b"sglang", b"bitsandbytes", b"accelerate",
+    b"diffusers", b"peft", b"optimum", b"flash", b"xformers", b"deepspeed", b"gptq", b"awq",
+    b"hqq", b"sgl", b"llm", b"lmdeploy", b"litgpt", b"exllama", b"aphrodite", b"compressed",
+    b"fbgemm", b"executorch", b"mslk",
+)  # fmt: skip
 _OF_COMMANDS = frozenset({Kind.SHELL, Kind.BATCH, Kind.MAKEFILE, Kind.PROCFILE, Kind.DOCKERFILE})
 
 
@@ -68,6 +75,8 @@ def matters(kind: Kind, raw: bytes) -> bool:
     if kind in _OF_COMMANDS:
         # PowerShell likes UTF-16, in which no word is found before it is decoded.
         return any(word in raw for word in COMMANDS) or b"\0" in raw[:64]
+    if kind is Kind.REQUIREMENTS or kind is Kind.CONDA_LOCK:
+        return b"\0" in raw[:64] or lists_packages(raw)
     if kind is not Kind.PYTHON and kind is not Kind.NOTEBOOK:
         return True
     searches = _searches()
@@ -83,6 +92,12 @@ def matters(kind: Kind, raw: bytes) -> bool:
     if not any(word in raw for word in WEAK) or not _near(raw):
         return False
     return kind is Kind.NOTEBOOK or _imports().search(raw) is not None
+
+
+def lists_packages(raw: bytes) -> bool:
+    """Whether a list of packages names one that matters."""
+    folded = raw.lower()
+    return any(word in folded for word in INSTALLED)
 
 
 def sharpen() -> None:

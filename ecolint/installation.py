@@ -17,6 +17,13 @@ from ecolint.words import Word
 
 _UNRELEASED = frozenset({Channel.NIGHTLY, Channel.CANDIDATE, Channel.DEVELOPMENT})
 _BUILT = frozenset({Channel.SOURCE, Channel.PINNED_SOURCE})
+_HASHES = re.compile(r"\s--|\\?\r?\n")
+# Names of files, groups and environments that nobody deploys.
+_DEVELOPMENT = re.compile(
+    r"(?:^|[-_.])(?:dev|develop|development|tests?|testing|docs?|lint|linting|ci|typing|types)"
+    r"(?:[-_.]|$)",
+    re.IGNORECASE,
+)
 # What may stand between two arguments, in a shell or in a list, without being a comment.
 _GAP = re.compile(r"[\s\\^`]*|\s*,\s*|\s*\n\s*-[ \t]+")
 
@@ -68,6 +75,11 @@ class Asked:
         return self.word.span(self.requirement.start, self.requirement.end)
 
     @property
+    def specifier(self) -> str:
+        """The requirement as written, without hashes."""
+        return _HASHES.split(self.word.text, maxsplit=1)[0].strip()
+
+    @property
     def pinned(self) -> bool:
         """Whether it is held to one released version, which no index can change."""
         return self.requirement.channel is Channel.STABLE and self.requirement.version is not None
@@ -75,20 +87,25 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """An index of unreleased builds that is in force, and the edits that leave it."""
+    """An index of unreleased builds, and the edits that leave it.
+
+    `serves` names the packages that are taken from it; empty means all.
+    """
 
     index: Index
     word: Word
     stable: Edits
+    serves: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
 class Switch:
-    """An option that lets unreleased versions in, and the edits that take it back."""
+    """An option that lets unreleased versions in, of one package (`name`) or of all."""
 
     span: Span
     text: str
     stable: Edits
+    name: str = ""
 
 
 @dataclass(slots=True)
@@ -117,7 +134,13 @@ class Installation:
             stable = join([word.replace(mend.content, mend.start, mend.end), *also])
         self.asked.append(Asked(requirement, word, stable, locked))
 
-    def route(self, word: Word, index: Index | None, removal: Edits = None) -> None:
+    def route(
+        self,
+        word: Word,
+        index: Index | None,
+        removal: Edits = None,
+        serves: frozenset[str] = frozenset(),
+    ) -> None:
         """Add an index; `removal` takes the whole option away where no release has its like."""
         if index is None:
             return
@@ -125,11 +148,11 @@ class Installation:
         if index.mend is not None:
             mend = index.mend
             stable = join([word.replace(mend.content, mend.start, mend.end)])
-        self.routes.append(Route(index, word, stable))
+        self.routes.append(Route(index, word, stable, serves))
 
     def packages(self) -> list[Package]:
         """The facts: one a cause, and one for each released version that is pinned."""
-        routes = [] if self._all_pinned() else self.routes
+        routes = [route for route in self.routes if self._in_force(route)]
         loose = [each for each in self.asked if each.requirement.channel in _UNRELEASED]
         found = [self._fact(each) for each in self.asked if each.pinned]
         found += [self._fact(each) for each in self.asked if each.requirement.channel in _BUILT]
@@ -146,8 +169,12 @@ class Installation:
             found += self._switched()
         return found
 
-    def _all_pinned(self) -> bool:
-        return bool(self.asked) and not self.elsewhere and all(each.pinned for each in self.asked)
+    def _in_force(self, route: Route) -> bool:
+        """Whether an index may decide a version: not where all it serves is pinned."""
+        served = [
+            each for each in self.asked if not route.serves or each.requirement.name in route.serves
+        ]
+        return self.elsewhere or not served or not all(each.pinned for each in served)
 
     def _together(self, edits: Iterable[Edits]) -> Edits:
         """The edits of one mend, what takes the switches back included."""
@@ -164,7 +191,7 @@ class Installation:
             pin = None if asked.locked else requirement.pin
             editor = PackageEditor(asked.stable, asked.word, pin)
         return Package(
-            asked.span, requirement.name, asked.word.text.strip(), requirement.version,
+            asked.span, requirement.name, asked.specifier, requirement.version,
             requirement.channel, requirement.source, self.role, editor,
         )  # fmt: skip
 
@@ -178,27 +205,37 @@ class Installation:
         )
         return Package(
             first.word.span(index.start, index.end), name,
-            wanted[0].word.text.strip() if wanted else "", None, index.channel,
+            wanted[0].specifier if wanted else "", None, index.channel,
             first.word.text[index.start : index.end], self.role, PackageEditor(stable),
         )  # fmt: skip
 
     def _switched(self) -> list[Package]:
         """`--pre` alone, where it decides the version of a package that nothing pins."""
         names = {each.requirement.name for each in self.asked}
-        free = [
-            each
-            for each in self.asked
+        free = {
+            each.requirement.name: each
+            for each in reversed(self.asked)
             if each.requirement.version is None and each.requirement.channel is Channel.STABLE
-        ]
-        if not self.switches or not free or names & PRERELEASES_BY_MANUAL:
+        }
+        if names & PRERELEASES_BY_MANUAL:
             return []
-        switch = self.switches[0]
-        return [
-            Package(
-                switch.span, free[0].requirement.name, free[0].word.text.strip(), None,
-                Channel.CANDIDATE, switch.text, self.role, PackageEditor(self._together(())),
-            )
-        ]  # fmt: skip
+        for switch in self.switches:
+            first = next(reversed(free), "")
+            asked = free.get(switch.name or first)
+            if asked is not None:
+                editor = PackageEditor(self._together(()))
+                return [
+                    Package(
+                        switch.span, asked.requirement.name, asked.specifier, None,
+                        Channel.CANDIDATE, switch.text, self.role, editor,
+                    )
+                ]  # fmt: skip
+        return []
+
+
+def role_of(name: str) -> Role:
+    """What a file, group or environment of that name is installed for."""
+    return Role.TEST if _DEVELOPMENT.search(name) else Role.INFERENCE
 
 
 def join(edits: Iterable[Edit | None]) -> Edits:

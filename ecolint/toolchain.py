@@ -212,6 +212,7 @@ _AT = re.compile(r"\s*@\s*")
 _ADDRESS = re.compile(r"[^\s'\"]+")
 _CLAUSE = re.compile(r"(===|==|~=|!=|<=|>=|<|>|=|\^|~)?\s*([^\s,;()#|=<>!~^]+)")
 _SPECIFIER_END = re.compile(r";|\s#|\s--")
+_FINAL = re.compile(r"v?\d+(?:\.\d+)*(?:\.post\d+)?(?=\+|$)")
 _EXACT = frozenset({"", "=", "==", "==="})
 _LOWER = frozenset({">=", ">", "~=", "^", "~"})
 
@@ -280,12 +281,9 @@ def _read_clauses(name: str, text: str, begin: int, end: int, head: int) -> Requ
     if exact is None:
         return Requirement(name, Channel.STABLE, begin, begin)
     version = exact.group(2)
-    start = exact.start(2)
-    release = version.partition("+")[0]
-    return Requirement(
-        name, Channel.STABLE, exact.start(), exact.end(), version, "",
-        (start, start + len(release)),
-    )  # fmt: skip
+    release = _FINAL.match(version)
+    pin = (exact.start(2), exact.start(2) + release.end()) if release else None
+    return Requirement(name, Channel.STABLE, exact.start(), exact.end(), version, "", pin)
 
 
 def _is_exact(clause: re.Match[str]) -> bool:

@@ -21,6 +21,7 @@ READERS = {
     Kind.PBTXT: "ecolint.frontends.pbtxt",
     Kind.MODELFILE: "ecolint.frontends.modelfile",
     Kind.TERRAFORM: "ecolint.frontends.terraform",
+    Kind.REQUIREMENTS: "ecolint.frontends.requirements",
 }
 
 

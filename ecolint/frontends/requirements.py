@@ -1,0 +1,117 @@
+"""The front-end of pip's requirements and constraints files.
+
+Our own line reader: `packaging` and pip's own parser keep no places. Files that a line
+includes (`-r`, `-c`) are read when they are linted themselves, so an include can neither
+loop nor lead out of the project; it only tells that more is asked for than stands here.
+"""
+
+import re
+
+from ecolint.document import Document, View, whole
+from ecolint.facts import Facts, Package, Role
+from ecolint.installation import Edits, Installation, Switch, remove_line, role_of
+from ecolint.toolchain import classify_index, read_requirement
+from ecolint.words import Word
+
+_LINE = re.compile(r"[^\n\\]*(?:\\(?:\r?\n)?[^\n\\]*)*")
+_COMMENT = re.compile(r"(?:^|(?<=\s))#[^\n]*")
+_TOKEN = re.compile(r"(?:[^\s\\]|\\(?!\r?\n))+")
+_JOINED = re.compile(
+    r"(?:(?P<name>--[A-Za-z-]+)=(?P<value>\S+)|(?P<flag>-[irecf])=?(?P<rest>[^-\s]\S*))"
+)
+_LONGEST = 20_000  # characters of a line that a hand or pip-compile may have written
+_HASH = re.compile(r"\s--hash\b")
+_INDEXES = frozenset({"-i", "--index-url", "--extra-index-url", "-f", "--find-links"})
+_INCLUDES = frozenset({"-r", "--requirement", "-c", "--constraint"})
+_EDITABLE = frozenset({"-e", "--editable"})
+
+
+def read(document: Document) -> Facts:
+    """The facts of a requirements file."""
+    name = re.split(r"[/\\]", document.path)[-1]
+    return Facts([*read_view(whole(document), role_of(name))])
+
+
+def read_view(view: View, role: Role) -> list[Package]:
+    """The package facts of requirement lines, wherever they stand."""
+    installation = Installation(role, apart=True)
+    at = 0
+    while at < len(view.text):
+        found = _LINE.match(view.text, at)
+        assert found is not None
+        add_line(installation, view, at, found.end())
+        at = found.end() + 1
+    return installation.packages()
+
+
+def add_line(
+    installation: Installation, view: View, start: int, end: int, removal: Edits = None
+) -> None:
+    """Add one logical line to what is installed.
+
+    `removal` takes the whole line away where that is more than its own characters (an item
+    of a list); else the line is removed as text.
+    """
+    text = view.text
+    comment = _COMMENT.search(text, start, end)
+    stop = comment.start() if comment else end
+    while start < stop and text[start].isspace():
+        start += 1
+    while start < stop and text[stop - 1] in " \t\r\n\\":
+        stop -= 1
+    if start >= stop or stop - start > _LONGEST:
+        return
+    if text[start] == "-":
+        _add_option(installation, view, start, stop, removal)
+        return
+    word = _word(view, start, stop)
+    locked = _HASH.search(word.text) is not None
+    installation.ask(word, read_requirement(word.text), locked=locked)
+
+
+def _add_option(
+    installation: Installation, view: View, start: int, stop: int, removal: Edits
+) -> None:
+    """Add a line of options; pip allows several on one."""
+    tokens = [(found.start(), found.end()) for found in _TOKEN.finditer(view.text, start, stop)]
+    options = [(begin, end) for begin, end in tokens if view.text[begin] == "-"]
+    if removal is None and len(options) == 1:
+        removal = remove_line(view, start, stop)
+    for begin, end in options:
+        following = next(((b, e) for b, e in tokens if b >= end), (end, end))
+        _add_one(installation, view, _split(view, begin, end), following, removal)
+
+
+def _split(view: View, start: int, end: int) -> tuple[Word, Word | None]:
+    """An option, and its value where both are one token."""
+    found = _JOINED.fullmatch(view.text, start, end)
+    if found is None:
+        return _word(view, start, end), None
+    name, value = ("name", "value") if found.group("name") else ("flag", "rest")
+    return _word(view, *found.span(name)), _word(view, *found.span(value))
+
+
+def _add_one(
+    installation: Installation,
+    view: View,
+    option: tuple[Word, Word | None],
+    following: tuple[int, int],
+    removal: Edits,
+) -> None:
+    name = option[0].text
+    value = option[1] or _word(view, *following)
+    if name == "--pre":
+        installation.switches.append(Switch(option[0].span(), name, removal))
+    elif name in _INDEXES:
+        installation.route(value, classify_index(value.text), removal)
+    elif name in _INCLUDES:
+        installation.elsewhere = True
+    elif name in _EDITABLE:
+        requirement = read_requirement(value.text)
+        flag = view.edit(option[0].start, value.start, "")
+        installation.ask(value, requirement, (flag,) if flag else None)
+        installation.elsewhere |= requirement is None
+
+
+def _word(view: View, start: int, end: int) -> Word:
+    return Word(view.text[start:end], view, start, end, True, start, True)
