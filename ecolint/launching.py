@@ -108,9 +108,12 @@ def engine_facts(
         fields["quantization"] = (*fields.get("quantization", ()), whole)
         override = _override(launch, overrides, FlagEditor(fields))
     editor = FlagEditor(fields, frozenset({"prefix_cache"}))
+    # One option that asks for eager mode outweighs another that would leave it off.
+    eager = fields.get("eager", ())
+    ordered = sorted(given.items(), key=lambda pair: pair[1] not in eager)
     facts = serving(
         engine,
-        {name: each.setting for name, each in given.items()},
+        {name: each.setting for name, each in ordered},
         span=launch.span,
         spelled=launch.launcher.spelled,
         editor=editor,

@@ -133,6 +133,7 @@ def test_engines(command: str, engine: str, concurrency: int) -> None:
         ("--compilation-config.mode 0", True),
         ("-cc.mode=0", True),
         ("-O3", False),
+        ("-O3 --enforce-eager", True),
         ("""--compilation-config '{"mode": 3}'""", False),
         ("--no-enforce-eager", False),
     ],
@@ -142,7 +143,7 @@ def test_eager_mode(flags: str, eager: bool) -> None:
     found = serving(text)
     assert found.eager.is_(eager)
     if eager:
-        kept = " --port 80" if "--port" in flags else ""
+        kept = "".join(f" {flag}" for flag in ("--port 80", "-O3") if flag in flags)
         assert changed(text, found, Drop("eager")) == f"vllm serve m{kept}"
     else:
         assert found.editor.edits(Drop("eager")) is None or flags == "--no-enforce-eager"
