@@ -31,6 +31,7 @@ from ecolint.facts import (
     Quantization,
     Role,
     Serving,
+    Set,
     Setting,
     State,
 )
@@ -103,9 +104,13 @@ def engine_facts(
     """The facts of an engine given these options."""
     fields = _engine_fields(engine, given)
     override = None
-    if overrides is not None:
-        whole = Given(overrides.setting(), overrides)
-        fields["quantization"] = (*fields.get("quantization", ()), whole)
+    said = overrides.setting() if overrides is not None else _ABSENT
+    if isinstance(said.value, Mapping) and "quantization_config" in said.value:
+        assert overrides is not None
+        alone = len(said.value) == 1
+        # What else the checkpoint's configuration is told must not go with it.
+        given_here = (*fields.get("quantization", ()), Given(said, overrides))
+        fields["quantization"] = given_here if alone else ()
         override = _override(launch, overrides, FlagEditor(fields))
     editor = FlagEditor(fields, frozenset({"prefix_cache"}))
     # One option that asks for eager mode outweighs another that would leave it off.
@@ -153,6 +158,8 @@ def _engine_fields(engine: Engine, given: Mapping[str, Given]) -> dict[str, tupl
         elif field == "eager" and not _is_eager(option, each.setting.value):
             continue
         fields.setdefault(field, []).append(each)
+    if "concurrency" in fields:
+        fields["batch"] = fields["concurrency"]  # as the load calls it
     return {name: tuple(items) for name, items in fields.items()}
 
 
@@ -165,15 +172,20 @@ def _is_eager(option: Option, value: object) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class _OverrideEditor:
-    """Sets options inside `--hf-overrides`; drops the quantisation with all of its flags."""
+class _TwofoldEditor:
+    """Changes flags, and by the other editor what stands inside one of them."""
 
-    inside: EmbeddedEditor
     flags: FlagEditor
+    inside: EmbeddedEditor
 
     def edits(self, *changes: Change) -> tuple[Edit, ...] | None:
-        if any(isinstance(change, Drop) for change in changes):
-            return self.flags.edits(*changes)
+        """The edits of changes that concern one of the two; None for a mixture."""
+        outer = [
+            isinstance(change, (Drop, Set)) and change.option in self.flags.fields
+            for change in changes
+        ]
+        if any(outer):
+            return self.flags.edits(*changes) if all(outer) else None
         return self.inside.edits(*changes)
 
 
@@ -186,15 +198,12 @@ def _override(launch: Launch, flag: Flag, flags: FlagEditor) -> Quantization | N
     if not items or wrapper is None:
         return None
     inside = EmbeddedEditor(tuple(items), BNB_FIELDS, json=True)
-    only = flag.setting().value
-    if not isinstance(only, Mapping) or len(only) != 1:
-        flags = FlagEditor({})
     return bitsandbytes(
         {item.key: item.setting() for item in items},
         wrapper,
         span=flag.span,
         spelled=flag.written,
-        editor=_OverrideEditor(inside, flags),
+        editor=_TwofoldEditor(flags, inside),
         role=launch.role,
     )
 
@@ -355,7 +364,9 @@ def _read_evaluation(launch: Launch) -> list[Fact]:
         return []
     wrapper = launch.launcher.wrapper
     assert wrapper is not None
-    editor = EmbeddedEditor(tuple(items), BNB_FIELDS)
+    batch = flags.get("batch_size")
+    outer = {} if batch is None else {"batch": (Given(batch.setting(), batch),)}
+    editor = _TwofoldEditor(FlagEditor(outer), EmbeddedEditor(tuple(items), BNB_FIELDS))
     asked = next((item for item in items if item.key in CONFIG_OPTIONS[:2]), None)
     quantization = bitsandbytes(
         options,
@@ -365,8 +376,8 @@ def _read_evaluation(launch: Launch) -> list[Fact]:
         editor=editor,
         role=launch.role,
     )
-    if "batch_size" in flags and isinstance(flags["batch_size"].setting().value, int):
-        options["batch_size"] = flags["batch_size"].setting()
+    if batch is not None and isinstance(batch.setting().value, int):
+        options["batch_size"] = batch.setting()
     return load_facts(launch, quantization, options, editor)
 
 

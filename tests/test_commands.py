@@ -307,6 +307,7 @@ def test_options_inside_model_args() -> None:
     assert isinstance(load, ModelLoad)
     assert load.batch.is_(1)
     assert load.model.is_("m")
+    assert changed(text, load, Set("batch", "auto")).endswith(",trust=True -b auto")
 
 
 def test_options_inside_hf_overrides() -> None:
@@ -324,6 +325,21 @@ def test_options_inside_hf_overrides() -> None:
     whole_reading = serving(text).quantization
     assert whole_reading is not None
     assert whole_reading.method.is_(Method.INT8)
+
+
+def test_overrides_that_say_more_are_kept() -> None:
+    text = (
+        "vllm serve m -q bitsandbytes --hf-overrides "
+        """'{"rope_theta": 1, "quantization_config": {"load_in_8bit": true}}'\n"""
+    )
+    assert quantization(text).editor.edits(Drop("quantization")) is None
+    assert serving(text).editor.edits(Drop("quantization")) is None
+    assert "llm_int8_threshold" in changed(text, quantization(text), Set("threshold", 0.0))
+    plain = text.replace(', "quantization_config": {"load_in_8bit": true}', "")
+    assert quantization(plain).method.is_(Method.NF4)
+    assert changed(plain, quantization(plain), Drop("quantization")) == plain.replace(
+        " -q bitsandbytes", ""
+    )
 
 
 def test_a_shell_in_double_quotes_takes_no_bare_quotes() -> None:
