@@ -1,11 +1,11 @@
-"""The arguments of `ecolint check`, and the settings that they stand for."""
+"""The arguments of `ecolint check`, and the settings that they and the environment make."""
 
 import argparse
 import os
 from typing import Any
 
 from ecolint.cli import COMMANDS
-from ecolint.settings import SettingsError
+from ecolint.settings import Hierarchy, SettingsError
 
 _ON_OFF = argparse.BooleanOptionalAction
 
@@ -93,7 +93,12 @@ def _declare_files(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--show-files", action="store_true", help="list the files, check nothing")
     group.add_argument("-j", "--jobs", type=_whole, metavar="N", help="processes (default: auto)")
     group.add_argument(
-        "-n", "--no-cache", dest="cache", action="store_false", default=None, help="read every file afresh"
+        "-n",
+        "--no-cache",
+        dest="cache",
+        action="store_false",
+        default=None,
+        help="read every file afresh",
     )
     group.add_argument("--cache-dir", metavar="DIR", help="where results are remembered")
     group.add_argument("-w", "--watch", action="store_true", help="check again on every change")
@@ -131,10 +136,16 @@ def _whole(text: str) -> int:
     return number
 
 
-def read_config_flags(args: argparse.Namespace) -> tuple[str | None, dict[str, Any]]:
-    """The one file of --config, and the settings of its `key = value` form."""
+def read_hierarchy(args: argparse.Namespace) -> Hierarchy:
+    """The settings of every folder under these arguments.
+
+    Flags are laid over `--config key=value`, that over the environment, and all over files.
+
+    Raises:
+        SettingsError: a flag's value or the file of --config can't be used.
+    """
     given: str | None = None
-    changes: dict[str, Any] = {}
+    changes = _from_environment()
     for text in args.config:
         if "=" in text and not os.path.exists(text):
             from ecolint.configfile import parse_override
@@ -146,7 +157,8 @@ def read_config_flags(args: argparse.Namespace) -> tuple[str | None, dict[str, A
             raise SettingsError(f"--config: two files, {given} and {text}; give one")
     if given is not None and args.isolated:
         raise SettingsError("--isolated looks for no file, so it can't go with --config FILE")
-    return given, changes
+    changes |= _from_flags(args)
+    return Hierarchy(changes, isolated=args.isolated, given=given)
 
 
 _PLAIN = (
@@ -155,14 +167,8 @@ _PLAIN = (
 )  # fmt: skip
 
 
-def read_changes(args: argparse.Namespace) -> dict[str, Any]:
-    """The settings that flags and the environment change.
-
-    Raises:
-        SettingsError: a flag's value can't be used.
-    """
-    changes: dict[str, Any] = _from_environment()
-    changes |= {name: getattr(args, name) for name in _PLAIN if getattr(args, name) is not None}
+def _from_flags(args: argparse.Namespace) -> dict[str, Any]:
+    changes = {name: getattr(args, name) for name in _PLAIN if getattr(args, name) is not None}
     for name in ("gpu", "model", "output_format"):
         if getattr(args, name) is not None:
             changes[name] = _checked(name.replace("_", "-"), getattr(args, name))
@@ -179,8 +185,6 @@ def read_changes(args: argparse.Namespace) -> dict[str, Any]:
         changes["stack"] = _versions(",".join(args.stack))
     if args.cache_dir is not None:
         changes["cache_dir"] = os.path.abspath(args.cache_dir)
-    if args.diff or args.fix_only:
-        changes["fix"] = True
     return changes
 
 

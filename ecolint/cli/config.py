@@ -110,12 +110,35 @@ def _default(option: Option) -> str:
 
 
 def _default_value(option: Option) -> Any:
-    value = Settings._field_defaults[option.field]
+    return _plain(option, Settings._field_defaults[option.field])
+
+
+def _plain(option: Option, value: Any) -> Any:
+    """A value of Settings as TOML and JSON have it."""
     if option.takes is Takes.RULES_BY_GLOB:
         return {glob: list(codes) for glob, codes in value}
     if isinstance(value, Mapping):
         return dict(value)
     return list(value) if isinstance(value, tuple) else value
+
+
+def settings_as_toml(settings: Settings) -> str:
+    """Settings in full, as an ecolint.toml would state them; what is not set as a comment."""
+    lines = [f"# root: {settings.root}", f"# from: {settings.source or 'no file'}"]
+    for option in OPTIONS:
+        value = _plain(option, getattr(settings, option.field))
+        if value is None:
+            lines.append(f"# {option.key} is not set")
+        else:
+            lines.append(f"{option.key} = {_toml(value)}")
+    return "\n".join(lines) + "\n"
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, dict):
+        pairs = ", ".join(f"{json.dumps(key)} = {_toml(one)}" for key, one in value.items())
+        return f"{{ {pairs} }}" if pairs else "{}"
+    return json.dumps(value, ensure_ascii=False)
 
 
 def in_pyproject(option: Option) -> str:
