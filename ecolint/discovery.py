@@ -33,6 +33,14 @@ class SettingsOf(Protocol):
         ...
 
 
+class Complain(Protocol):
+    """Is told, in one line, what stands in the way; `fatal` where files stay unread for it."""
+
+    def __call__(self, text: str, *, fatal: bool = True) -> None:
+        """Say it."""
+        ...
+
+
 class Source(NamedTuple):
     """A file to read. `named` tells that the user gave this very path."""
 
@@ -42,9 +50,7 @@ class Source(NamedTuple):
     named: bool = False
 
 
-def discover(
-    paths: Sequence[str], hierarchy: SettingsOf, complain: Callable[[str], None]
-) -> Iterator[Source]:
+def discover(paths: Sequence[str], hierarchy: SettingsOf, complain: Complain) -> Iterator[Source]:
     """The files that `paths` mean, each once, folder by folder in sorted order.
 
     `complain` is told of each path that does not exist or can't be entered, in one line.
@@ -58,18 +64,18 @@ def discover(
                 yield source
 
 
-def _of_path(path: str, hierarchy: SettingsOf, complain: Callable[[str], None]) -> Iterator[Source]:
+def _of_path(path: str, hierarchy: SettingsOf, complain: Complain) -> Iterator[Source]:
     if os.path.isdir(path):
         settings = hierarchy.of_folder(path)
-        if not (settings.force_exclude and _excluded_above(path, settings)):
+        if not (settings.force_exclude and is_excluded(path, settings)):
             yield from _walk(path, hierarchy, complain)
     elif os.path.isfile(path):
         settings = hierarchy.of_folder(os.path.dirname(path) or ".")
-        if settings.force_exclude and _excluded_above(path, settings):
+        if settings.force_exclude and is_excluded(path, settings):
             return
         kind = kind_of(path) or _kind_by_content(path)
         if kind is None:
-            complain(f"{display_path(path)}: not a kind of file that ecolint reads")
+            complain(f"{display_path(path)}: not a kind of file that ecolint reads", fatal=False)
         else:
             yield Source(path, kind, settings, named=True)
     elif os.path.islink(path):
@@ -90,7 +96,7 @@ def _kind_by_content(path: str) -> Kind | None:
         return None
 
 
-def _walk(top: str, hierarchy: SettingsOf, complain: Callable[[str], None]) -> Iterator[Source]:
+def _walk(top: str, hierarchy: SettingsOf, complain: Complain) -> Iterator[Source]:
     ignores: Ignores | None = None
     if hierarchy.of_folder(top).respect_gitignore:
         ignores = _ignores_above(top)
@@ -140,8 +146,8 @@ def _excluder(settings: Settings) -> Callable[[str], bool]:
     return matcher((*settings.exclude, *settings.extend_exclude), os.path.abspath(settings.root))
 
 
-def _excluded_above(path: str, settings: Settings) -> bool:
-    """Whether a path or a folder between it and the settings' root is excluded."""
+def is_excluded(path: str, settings: Settings) -> bool:
+    """Whether a path, or a folder between it and the settings' root, is excluded."""
     excluded = _excluder(settings)
     root = os.path.abspath(settings.root)
     full = os.path.abspath(path)

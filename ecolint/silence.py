@@ -144,8 +144,11 @@ def changed_meaning(document: Document, text: str) -> str | None:
 
 def _meaning_of_python(text: str) -> object:
     import ast
+    import warnings
 
-    return ast.dump(ast.parse(text))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return ast.dump(ast.parse(text))
 
 
 def _meaning_of_yaml(text: str) -> object:

@@ -1,0 +1,91 @@
+"""What is known about the project around a file: its GPU, its model, its pinned packages.
+
+What the user states wins over what a file says; a file that names two GPUs leaves the GPU
+open, and tells so.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from ecolint.catalog import Gpu, find_gpu, gpu_for_label
+from ecolint.discovery import display_path
+from ecolint.document import Document
+from ecolint.facts import Facts, Hardware, Package
+from ecolint.rule import Context, Known
+from ecolint.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """What the settings state about every file under them."""
+
+    gpu: Known | None = None
+    model: Known | None = None
+    stack: Mapping[str, Known] = field(default_factory=dict)
+
+    @classmethod
+    def from_settings(cls, settings: Settings) -> "Project":
+        """The project as its settings and flags describe it."""
+        return cls(
+            Known(settings.gpu, "--gpu") if settings.gpu else None,
+            Known(settings.model, "--model") if settings.model else None,
+            {_fold(name): Known(version, "--stack") for name, version in settings.stack.items()},
+        )
+
+    def context(self, document: Document, facts: Facts) -> Context:
+        """What rules may know about a file besides each fact."""
+        gpu, conflict = self.gpu, None
+        if gpu is None:
+            gpu, conflict = _gpu_of(document, facts)
+        return Context(
+            facts=facts,
+            gpu=gpu,
+            gpu_conflict=conflict,
+            model=self.model,
+            stack={**_stack_of(document, facts), **self.stack},
+            path=document.path,
+        )
+
+
+def _fold(package: str) -> str:
+    return package.lower().replace("_", "-")
+
+
+def _gpu_of(document: Document, facts: Facts) -> tuple[Known | None, str | None]:
+    """The one GPU that a file asks for, or why it can't be told which."""
+    found: dict[str, tuple[Gpu, Hardware]] = {}
+    for hardware in facts.of(Hardware):
+        gpu = _resolve(hardware)
+        if gpu is not None:
+            found.setdefault(gpu.key, (gpu, hardware))
+    if len(found) > 1:
+        names = " and ".join(gpu.name for gpu, _ in found.values())
+        return None, f"{display_path(document.path)} names {names}"
+    for gpu, hardware in found.values():
+        return Known(gpu.name, _place(document, hardware.span.start)), None
+    return None, None
+
+
+def _resolve(hardware: Hardware) -> Gpu | None:
+    """The card that a file asks for; None for one it names unclearly, or a slice of one."""
+    gpu = gpu_for_label(hardware.kind, hardware.gpu) if hardware.kind else None
+    gpu = gpu or find_gpu(hardware.gpu)
+    return None if gpu is None or gpu.sliced else gpu
+
+
+def _stack_of(document: Document, facts: Facts) -> dict[str, Known]:
+    """The versions that a file pins; a package pinned to two versions is left out."""
+    pins: dict[str, dict[str, Package]] = {}
+    for package in facts.of(Package):
+        if package.version is not None:
+            pins.setdefault(_fold(package.name), {}).setdefault(package.version, package)
+    return {
+        name: Known(version, _place(document, package.span.start))
+        for name, versions in pins.items()
+        if len(versions) == 1
+        for version, package in versions.items()
+    }
+
+
+def _place(document: Document, offset: int) -> str:
+    return f"{display_path(document.path)}:{document.locate(offset).row}"
