@@ -244,7 +244,8 @@ class ModelLoad:
 
     `modality` is "causal", "encoder", "vision", "audio", "diffusion", "ssm" or "" (unknown).
     `quantization` is None when none is configured; `quantization_unknown` tells that a value
-    was given which can't be resolved. `served_by` is the engine that will run it.
+    was given which can't be resolved. `served_by` is the engine that will run it. `params_b`
+    is the size in billions of parameters where the file tells it and not only the name.
     """
 
     span: Span
@@ -259,6 +260,7 @@ class ModelLoad:
     compiled: Setting[bool] = Setting()
     context: Setting[int] = Setting()
     batch: Setting[int] = Setting()
+    params_b: Setting[float] = Setting()
     modality: str = ""
     generates: bool = False
     draft: bool = False

@@ -12,6 +12,8 @@ from ecolint.facts import Facts
 READERS = {
     Kind.PYTHON: "ecolint.frontends.python",
     Kind.NOTEBOOK: "ecolint.frontends.notebook",
+    Kind.YAML: "ecolint.frontends.yaml",
+    Kind.JSON: "ecolint.frontends.json",
     Kind.SHELL: "ecolint.frontends.shellscript",
     Kind.BATCH: "ecolint.frontends.windows",
     Kind.DOCKERFILE: "ecolint.frontends.dockerfile",
