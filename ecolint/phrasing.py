@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ecolint.diagnostics import Evidence, Provenance, Severity
-from ecolint.energy import penalty
+from ecolint.energy import crossover, fits, penalty
 from ecolint.facts import Method
 from ecolint.sizing import UNMEASURED, card_of
 
@@ -38,6 +38,22 @@ def precision_of(quantization: Quantization) -> str | None:
     }.get(method or Method.NONE)
 
 
+def name_of(quantization: Quantization) -> str:
+    """Return what a bitsandbytes quantisation is called in a message."""
+    method = quantization.method.value or Method.NONE
+    plain = method.value.removeprefix("bitsandbytes ")
+    return f"{plain} without outliers" if method is Method.INT8 else plain
+
+
+def kind_of(model: Model) -> str | None:
+    """Return the kind of an architecture that no row covers, None for the dense ones."""
+    return {
+        "moe": "mixtures of experts",
+        "encoder": "encoder models",
+        "ssm": "state-space models",
+    }.get(model.kind)
+
+
 def cost_of(precision: str, model: Model | None, context: Context) -> Penalty | None:
     """Return what a precision costs against 16-bit for a model on the project's GPU."""
     return penalty(
@@ -48,17 +64,18 @@ def cost_of(precision: str, model: Model | None, context: Context) -> Penalty | 
     )
 
 
-def unmeasured_kind(quantization: Quantization, loads: Iterable[ModelLoad]) -> str | None:
+def unmeasured_kind(
+    quantization: Quantization, loads: Iterable[ModelLoad], model: Model | None
+) -> str | None:
     """Return the kind of model ("diffusion models") that no row covers; None if measured."""
     kinds = {load.modality for load in loads}
     if quantization.library == "diffusers":
         kinds = {"diffusion"}
-    if not kinds or not kinds <= UNMEASURED:
-        return None
-    kind = sorted(kinds)[0]
-    return {"ssm": "state-space models", "vision-encoder": "vision models"}.get(
-        kind, f"{kind} models"
-    )
+    if kinds and kinds <= UNMEASURED:
+        kind = sorted(kinds)[0]
+        named = {"ssm": "state-space models", "vision-encoder": "vision models"}
+        return named.get(kind, f"{kind} models")
+    return kind_of(model) if model else None
 
 
 def severity_of(found: Penalty | None, default: Severity) -> Severity:
@@ -136,6 +153,24 @@ def size(model: Model) -> str:
     return name if named else f"{name} ({billions}B)"
 
 
+def threshold_of(context: Context) -> str:
+    """Word the crossover that decides: "4.2B (published)", or the session it comes from."""
+    found = crossover(context.gpu_name(), context.versions())
+    size_b = f"{found.threshold_b:.1f}B"
+    if found.provenance is Provenance.PUBLISHED:
+        return f"{size_b} (published)"
+    return f"{size_b} ({found.provenance.value} in session {', '.join(found.sessions)})"
+
+
+def need_in_16_bit(model: Model, context: Context) -> str:
+    """Word what the 16-bit model needs on the project's GPU, and what that has."""
+    card = card_of(context)
+    found = fits(model, card, "fp16")
+    if found is None or card is None or found.available_gb is None:
+        return "more memory than is known"
+    return f"{found.needed_gb[0]:.1f} GiB or more, {card.name} has {found.available_gb:g}"
+
+
 def nothing_measured(context: Context, kind: str | None = None) -> str:
     """Say for what no figure is claimed, and how to get one."""
     card = card_of(context)
@@ -151,8 +186,8 @@ def _figure(found: Penalty) -> str:
 
 def _basis(found: Penalty, model: Model | None) -> str:
     """Return model, provenance, range and hint, as far as they say something."""
-    words = [found.model or size(model)] if found.model or model else []
-    words.append(found.provenance.value)
+    name = found.model or (size(model) if model else "")
+    words = [name, found.provenance.value] if name else [found.provenance.value]
     if found.provenance is Provenance.EXTRAPOLATED:
         words[-1] += " from other cards or sizes"
     elif found.gpu is None:
@@ -163,6 +198,6 @@ def _basis(found: Penalty, model: Model | None) -> str:
     spread = between(found.low_pct, found.high_pct)
     if found.pct is not None and spread != percent(found.pct):
         return f"{text}; {spread} by software stack"
-    missing = [] if found.gpu else ["the GPU (--gpu)"]
-    missing += [] if model else ["the model (--model)"]
-    return f"{text}; name {' and '.join(missing)} to narrow it" if missing else text
+    missing = [] if found.gpu else ["--gpu"]
+    missing += [] if model else ["--model"]
+    return f"{text}; narrow it with {' and '.join(missing)}" if missing else text
