@@ -7,6 +7,7 @@ import os
 import sys
 from argparse import Namespace, _SubParsersAction
 
+from ecolint.action import Action
 from ecolint.cli import CLEAN, FAILED, FOUND
 from ecolint.cli.arguments import declare, read_hierarchy
 from ecolint.output import FOR_PEOPLE
@@ -68,22 +69,22 @@ def _check_stdin(args: Namespace, hierarchy: Hierarchy) -> int:
     path = args.stdin_filename or _STDIN
     settings = hierarchy.of_file(path)
     action = _action(args, settings)
-    if action == "silence":
+    if action is Action.SILENCE:
         raise SettingsError("--add-noqa needs files to write to, not stdin")
     result, after = run_text(sys.stdin.buffer.read(), path, hierarchy, action)
-    if action == "fix":
+    if action is Action.FIX:
         from ecolint.cli.printing import stdout_bytes
 
         stdout_bytes(after)
-    return _conclude(result, args, hierarchy, settings, to_stderr=action == "fix")
+    return _conclude(result, args, hierarchy, settings, to_stderr=action is Action.FIX)
 
 
-def _action(args: Namespace, settings: Settings) -> str:
+def _action(args: Namespace, settings: Settings) -> Action:
     if args.add_noqa:
-        return "silence"
+        return Action.SILENCE
     if args.diff:
-        return "diff"
-    return "fix" if settings.fix or args.fix_only else "check"
+        return Action.DIFF
+    return Action.FIX if settings.fix or args.fix_only else Action.CHECK
 
 
 def _conclude(
