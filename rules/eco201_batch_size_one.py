@@ -38,7 +38,7 @@ from collections.abc import Iterator
 from ecolint import phrasing
 from ecolint.diagnostics import Applicability, Edit, Severity, Span
 from ecolint.energy import batch_saving
-from ecolint.facts import Generation, ModelLoad, Prompts, Role, Serving, Set, Via, Where
+from ecolint.facts import Generation, ModelLoad, Prompts, Role, Serving, Set, Where
 from ecolint.rule import NOT_TRAINING, Context, Finding, Rule
 
 RULE = Rule(
@@ -88,8 +88,8 @@ def _is_productive(fact: Generation) -> bool:
     if fact.role is Role.INTERACTIVE:
         return False
     bulk = fact.where in (Where.HANDLER, Where.LOOP)
-    # A default of one says something only where many prompts are known to come.
-    if fact.batch.via is Via.DEFAULT:
+    # A library's own default says something only where many prompts are known to come.
+    if fact.batch.span is None:
         return bulk and fact.prompts is Prompts.ONE
     return bulk or fact.role in _PRODUCTION
 
