@@ -5,7 +5,7 @@ gathered first and judged together.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from ecolint.diagnostics import Edit, Span
@@ -134,6 +134,10 @@ class Installation:
             stable = join([word.replace(mend.content, mend.start, mend.end), *also])
         self.asked.append(Asked(requirement, word, stable, locked))
 
+    def place(self, word: Word, requirement: Requirement, stable: Edits) -> None:
+        """Add a requirement whose mend is not within its own characters."""
+        self.asked.append(Asked(requirement, word, stable))
+
     def route(
         self,
         word: Word,
@@ -150,6 +154,11 @@ class Installation:
             stable = join([word.replace(mend.content, mend.start, mend.end)])
         self.routes.append(Route(index, word, stable, serves))
 
+    @property
+    def names(self) -> set[str]:
+        """The packages of interest that are asked for."""
+        return {each.requirement.name for each in self.asked}
+
     def packages(self) -> list[Package]:
         """The facts: one a cause, and one for each released version that is pinned."""
         routes = [route for route in self.routes if self._in_force(route)]
@@ -159,12 +168,13 @@ class Installation:
         if routes:
             found.append(self._routed(routes, loose))
         elif loose and not self.apart:
-            stable = self._together(each.stable for each in loose)
+            names = {each.requirement.name for each in loose}
+            stable = self._together((each.stable for each in loose), names)
             found.append(self._fact(loose[0], PackageEditor(stable)))
         elif loose:
-            found += [
-                self._fact(each, PackageEditor(self._together([each.stable]))) for each in loose
-            ]
+            for each in loose:
+                stable = self._together([each.stable], {each.requirement.name})
+                found.append(self._fact(each, PackageEditor(stable)))
         else:
             found += self._switched()
         return found
@@ -176,10 +186,11 @@ class Installation:
         ]
         return self.elsewhere or not served or not all(each.pinned for each in served)
 
-    def _together(self, edits: Iterable[Edits]) -> Edits:
-        """The edits of one mend, what takes the switches back included."""
+    def _together(self, edits: Iterable[Edits], names: Container[str] = ()) -> Edits:
+        """The edits of one mend, what takes back the switches of all or of `names` included."""
         merged: list[Edit] = []
-        for some in (*edits, *(switch.stable for switch in self.switches)):
+        switches = [each for each in self.switches if not each.name or each.name in names]
+        for some in (*edits, *(switch.stable for switch in switches)):
             if some is None:
                 return None
             merged += [edit for edit in some if edit not in merged]
@@ -201,7 +212,8 @@ class Installation:
         wanted = [*loose, *(each for each in self.asked if not each.pinned)]
         name = wanted[0].requirement.name if wanted else index.name
         stable = self._together(
-            [*(route.stable for route in routes), *(each.stable for each in loose)]
+            [*(route.stable for route in routes), *(each.stable for each in loose)],
+            {each.requirement.name for each in wanted},
         )
         return Package(
             first.word.span(index.start, index.end), name,
@@ -211,19 +223,18 @@ class Installation:
 
     def _switched(self) -> list[Package]:
         """`--pre` alone, where it decides the version of a package that nothing pins."""
-        names = {each.requirement.name for each in self.asked}
         free = {
             each.requirement.name: each
             for each in reversed(self.asked)
             if each.requirement.version is None and each.requirement.channel is Channel.STABLE
         }
-        if names & PRERELEASES_BY_MANUAL:
+        if self.names & PRERELEASES_BY_MANUAL:
             return []
         for switch in self.switches:
             first = next(reversed(free), "")
             asked = free.get(switch.name or first)
             if asked is not None:
-                editor = PackageEditor(self._together(()))
+                editor = PackageEditor(self._together((), {asked.requirement.name}))
                 return [
                     Package(
                         switch.span, asked.requirement.name, asked.specifier, None,

@@ -24,6 +24,7 @@ READERS = {
     Kind.MODELFILE: "ecolint.frontends.modelfile",
     Kind.TERRAFORM: "ecolint.frontends.terraform",
     Kind.REQUIREMENTS: "ecolint.frontends.requirements",
+    Kind.TOML: "ecolint.frontends.toml",
 }
 
 
