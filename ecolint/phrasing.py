@@ -60,6 +60,7 @@ def cost_of(precision: str, model: Model | None, context: Context) -> Penalty | 
         precision,
         gpu=context.gpu_name(),
         model=model.id if model else None,
+        params_b=model.params_b if model else None,
         stack=context.versions(),
     )
 

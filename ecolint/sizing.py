@@ -35,8 +35,15 @@ def card_of(context: Context) -> Gpu | None:
 def models_of(load: ModelLoad, context: Context) -> tuple[Model, ...]:
     """Return every model of known size that a load may bring, the likeliest first."""
     names = load.model.values or ((context.model.value,) if context.model else ())
-    found = (find_model(name) for name in names)
-    return tuple(model for model in found if model is not None)
+    found = tuple(model for model in map(find_model, names) if model is not None)
+    if not found and load.params_b.known and load.params_b.value:
+        return (_nameless(load.params_b.value),)
+    return found
+
+
+def _nameless(params_b: float) -> Model:
+    """Return a dense model of which only the size is known."""
+    return Model(f"a {params_b:.2g}B model", params_b, params_b, params_b, "dense")
 
 
 def only_model(loads: Iterable[ModelLoad], context: Context) -> Model | None:

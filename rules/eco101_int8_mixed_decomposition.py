@@ -67,12 +67,13 @@ def check(fact: Quantization, context: Context) -> Iterator[Finding]:
     kind = phrasing.unmeasured_kind(fact, loads, model)
     found = None if kind else phrasing.cost_of("int8", model, context)
     cost = phrasing.costs(found, model) if found else phrasing.nothing_measured(context, kind)
+    edits = _edits(fact)
     yield Finding(
         fact.method.span or fact.span,
         f"LLM.int8() outlier decomposition {cost}; {_way_out(fact, model, kind, context)}",
         severity=phrasing.severity_of(found, RULE.severity) if found else _unmeasured(context),
-        edits=_edits(fact),
-        fix="Set llm_int8_threshold=0.0",
+        edits=edits,
+        fix="Set llm_int8_threshold=0.0" if edits else "",
         evidence=phrasing.evidence(found) if found else None,
         model=model.id if model else None,
     )

@@ -50,7 +50,8 @@ def check(fact: Quantization, context: Context) -> Iterator[Finding]:
     """Report each option that does not mean what it says."""
     for wrong in fact.misspellings:
         edits = fact.editor.edits(Respell(wrong.span, wrong.right)) if wrong.right else None
-        yield Finding(wrong.span, _message(wrong, fact), edits=edits, fix=f"Write {wrong.right}")
+        fix = f"Write {wrong.right}" if wrong.right else ""
+        yield Finding(wrong.span, _message(wrong, fact), edits=edits, fix=fix)
 
 
 def _message(wrong: Misspelling, fact: Quantization) -> str:

@@ -37,7 +37,7 @@ from collections.abc import Iterator
 
 from ecolint.diagnostics import Applicability, Severity
 from ecolint.energy.stack import release
-from ecolint.facts import ModelLoad, Quantization, Set, Via
+from ecolint.facts import ModelLoad, Quantization, Set, Setting
 from ecolint.rule import Context, Finding, Rule
 from ecolint.sizing import card_of, small_model
 
@@ -62,10 +62,10 @@ def check(fact: Quantization, context: Context) -> Iterator[Finding]:
     loads = context.loads_of(fact)
     if not loads or all(small_model(load, context) for load in loads):
         return
-    slow = _is_default(fact.compute_dtype.via, fact.compute_dtype.value, "float32") and not any(
+    slow = _is_default(fact.compute_dtype, "float32") and not any(
         _follows_inputs(load, context) for load in loads
     )
-    fp4 = _is_default(fact.quant_type.via, fact.quant_type.value, "fp4")
+    fp4 = _is_default(fact.quant_type, "fp4")
     if not slow and not (fp4 and fact.double_quant.is_(True)):
         return
     wrong, changes = [], []
@@ -84,8 +84,9 @@ def check(fact: Quantization, context: Context) -> Iterator[Finding]:
     )
 
 
-def _is_default(via: Via, value: str | None, default: str) -> bool:
-    return via is Via.DEFAULT and value == default
+def _is_default(setting: Setting[str], value: str) -> bool:
+    """Whether the library, and not the author, chose the value."""
+    return setting.is_(value) and setting.span is None
 
 
 def _follows_inputs(load: ModelLoad, context: Context) -> bool:

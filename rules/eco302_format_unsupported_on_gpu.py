@@ -34,7 +34,7 @@ from collections.abc import Iterator
 
 from ecolint.catalog import Gpu
 from ecolint.diagnostics import Applicability, Severity
-from ecolint.facts import Method, ModelLoad, Quantization, Serving, Set, Setting, Via
+from ecolint.facts import Method, ModelLoad, Quantization, Serving, Set, Setting
 from ecolint.rule import Context, Finding, Rule
 from ecolint.sizing import card_of
 
@@ -82,7 +82,7 @@ def _quantization(fact: Quantization, card: Gpu) -> Iterator[Finding]:
 def _bfloat16(
     fact: Quantization | ModelLoad | Serving, dtype: Setting[str], option: str, card: Gpu
 ) -> Iterator[Finding]:
-    if not dtype.is_("bfloat16", "bf16") or dtype.via is Via.DEFAULT or card.bf16 is not False:
+    if not dtype.is_("bfloat16", "bf16") or dtype.span is None or card.bf16 is not False:
         return
     yield Finding(
         dtype.span or fact.span,

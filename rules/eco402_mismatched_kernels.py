@@ -60,7 +60,7 @@ def check(fact: Package, context: Context) -> Iterator[Finding]:
         f"torchao {fact.version} was built for torch {pair.torch} and skips its kernels under "
         f"torch {torch}; {change}",
         edits=fact.editor.edits(Set("version", better)) if better else None,
-        fix=f"Pin torchao {better}",
+        fix=f"Pin torchao {better}" if better else "",
     )
 
 

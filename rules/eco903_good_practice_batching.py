@@ -26,7 +26,7 @@ from collections.abc import Iterator
 from ecolint import phrasing
 from ecolint.diagnostics import Severity
 from ecolint.energy import batch_saving
-from ecolint.facts import Generation, Serving, Via
+from ecolint.facts import Generation, Serving
 from ecolint.rule import Context, Finding, Rule
 
 RULE = Rule(
@@ -43,12 +43,12 @@ _ENOUGH = 8
 def check(fact: Serving | Generation, context: Context) -> Iterator[Finding]:
     """Praise a batch that the author asked for."""
     batch = fact.concurrency if isinstance(fact, Serving) else fact.batch
-    if not batch.known or batch.via is Via.DEFAULT or (batch.value or 0) < _ENOUGH:
+    if not batch.known or batch.span is None or (batch.value or 0) < _ENOUGH:
         return
     found = batch_saving(batch.value or 0, context.gpu_name())
     saving = f": {phrasing.saving(found)}" if found else ""
     yield Finding(
-        batch.span or fact.span,
+        batch.span,
         f"up to {batch.value} sequences run together{saving}",
         evidence=phrasing.saving_evidence(found) if found else None,
     )

@@ -24,7 +24,7 @@ Nothing is to be changed. Shown with `--show-green` only.
 from collections.abc import Iterator
 
 from ecolint.diagnostics import Severity
-from ecolint.facts import Generation, Serving, Via
+from ecolint.facts import Generation, Serving
 from ecolint.rule import Context, Finding, Rule
 
 RULE = Rule(
@@ -39,6 +39,6 @@ RULE = Rule(
 def check(fact: Generation | Serving, context: Context) -> Iterator[Finding]:
     """Praise a cache that the author asked for."""
     cache = fact.prefix_cache if isinstance(fact, Serving) else fact.use_cache
-    if cache.is_(True) and cache.via is not Via.DEFAULT:
+    if cache.is_(True) and cache.span is not None:
         what = "shared prompt beginnings" if isinstance(fact, Serving) else "past keys and values"
-        yield Finding(cache.span or fact.span, f"{what} are kept, not computed again")
+        yield Finding(cache.span, f"{what} are kept, not computed again")
