@@ -33,6 +33,7 @@ DECISIVE: tuple[bytes, ...] = (
     b"disable-radix-cache", b"disable_compile", b"COMPILE_DISABLE", b"TORCHDYNAMO_DISABLE",
     b"whl/nightly", b"whl/test", b"wheels.vllm.ai", b"continuous-release", b"pytorch-nightly",
     b".dev20", b"vllm-openai:nightly", b"git+https://github.com/", b"FastLanguageModel",
+    b"# /// script",
 )  # fmt: skip
 
 # A word that is common outside our field opens a file only beside an import of a library of

@@ -25,6 +25,8 @@ READERS = {
     Kind.TERRAFORM: "ecolint.frontends.terraform",
     Kind.REQUIREMENTS: "ecolint.frontends.requirements",
     Kind.TOML: "ecolint.frontends.toml",
+    Kind.INI: "ecolint.frontends.setupfiles",
+    Kind.CONDA_LOCK: "ecolint.frontends.lockfiles",
 }
 
 
@@ -34,8 +36,26 @@ def read(document: Document) -> Facts:
     Raises:
         UnreadableError: the text is not what its kind says.
     """
-    name = READERS.get(document.kind)
-    if name is None:
-        return Facts()
-    facts: Facts = import_module(name).read(document)
+    facts = Facts()
+    for name in _readers(document):
+        facts.items += import_module(name).read(document).items
     return facts
+
+
+def _readers(document: Document) -> list[str]:
+    """The reader of a document's kind, or the ones of what it holds besides or instead."""
+    kind, text = document.kind, document.text
+    name = document.path.replace("\\", "/").rpartition("/")[2]
+    if kind is Kind.JSON and name == "Pipfile.lock":
+        return ["ecolint.frontends.lockfiles"]
+    if kind is Kind.YAML and "dependencies:" in text:
+        from ecolint.frontends import conda
+
+        if conda.claims(document):
+            return ["ecolint.frontends.conda"]
+    found = [READERS[kind]] if kind in READERS else []
+    if kind is Kind.PYTHON and "# /// script" in text:
+        found.append("ecolint.frontends.pep723")
+    if kind is Kind.PYTHON and name == "setup.py":
+        found.append("ecolint.frontends.setupfiles")
+    return found

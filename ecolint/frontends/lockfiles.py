@@ -119,11 +119,13 @@ def _read_toml(text: str) -> Iterator[_Locked]:
     for start, end in zip(starts, [*starts[1:], len(text)], strict=True):
         named = _NAME.search(text, start, end)
         name = package_of(named.group(1)) if named else None
+        if name is None:
+            continue
         version = _VERSION.search(text, start, end)
         source = _SOURCE.search(text, start, end)
         built = _FROM_GIT.search(text, start, end) is not None
         place = version or (source if built else None)
-        if name is None or place is None or _OWN.search(text, start, end):
+        if place is None or _OWN.search(text, start, end):
             continue
         groups = _GROUPS.search(text, start, end)
         names = re.findall(r"[\w-]+", groups.group(1)) if groups else []

@@ -6,6 +6,7 @@ loop nor lead out of the project; it only tells that more is asked for than stan
 """
 
 import re
+from collections.abc import Callable
 
 from ecolint.document import Document, View, whole
 from ecolint.facts import Facts, Package, Role
@@ -24,6 +25,8 @@ _HASH = re.compile(r"\s--hash\b")
 _INDEXES = frozenset({"-i", "--index-url", "--extra-index-url", "-f", "--find-links"})
 _INCLUDES = frozenset({"-r", "--requirement", "-c", "--constraint"})
 _EDITABLE = frozenset({"-e", "--editable"})
+
+Remove = Callable[[], Edits]
 
 
 def read(document: Document) -> Facts:
@@ -45,12 +48,12 @@ def read_view(view: View, role: Role) -> list[Package]:
 
 
 def add_line(
-    installation: Installation, view: View, start: int, end: int, removal: Edits = None
+    installation: Installation, view: View, start: int, end: int, remove: Remove | None = None
 ) -> None:
     """Add one logical line to what is installed.
 
-    `removal` takes the whole line away where that is more than its own characters (an item
-    of a list); else the line is removed as text.
+    `remove` makes the edits that take the whole line away, where that is more than its own
+    characters (an item of a list).
     """
     text = view.text
     comment = _COMMENT.search(text, start, end)
@@ -62,7 +65,7 @@ def add_line(
     if start >= stop or stop - start > _LONGEST:
         return
     if text[start] == "-":
-        _add_option(installation, view, start, stop, removal)
+        _add_option(installation, view, start, stop, remove)
         return
     word = _word(view, start, stop)
     locked = _HASH.search(word.text) is not None
@@ -70,13 +73,14 @@ def add_line(
 
 
 def _add_option(
-    installation: Installation, view: View, start: int, stop: int, removal: Edits
+    installation: Installation, view: View, start: int, stop: int, remove: Remove | None
 ) -> None:
     """Add a line of options; pip allows several on one."""
     tokens = [(found.start(), found.end()) for found in _TOKEN.finditer(view.text, start, stop)]
     options = [(begin, end) for begin, end in tokens if view.text[begin] == "-"]
-    if removal is None and len(options) == 1:
-        removal = remove_line(view, start, stop)
+    removal: Edits = None
+    if len(options) == 1:
+        removal = remove() if remove else remove_line(view, start, stop)
     for begin, end in options:
         following = next(((b, e) for b, e in tokens if b >= end), (end, end))
         _add_one(installation, view, _split(view, begin, end), following, removal)
