@@ -17,6 +17,7 @@ from ecolint.words import Word
 
 _UNRELEASED = frozenset({Channel.NIGHTLY, Channel.CANDIDATE, Channel.DEVELOPMENT})
 _BUILT = frozenset({Channel.SOURCE, Channel.PINNED_SOURCE})
+_SWITCHES = 32
 _HASHES = re.compile(r"\s--|\\?\r?\n")
 # Names of files, groups and environments that nobody deploys.
 _DEVELOPMENT = re.compile(
@@ -154,6 +155,11 @@ class Installation:
             stable = join([word.replace(mend.content, mend.start, mend.end)])
         self.routes.append(Route(index, word, stable, serves))
 
+    def allow(self, switch: Switch) -> None:
+        """Add a switch; nobody writes more than a few, and each mend takes all of them back."""
+        if len(self.switches) < _SWITCHES:
+            self.switches.append(switch)
+
     @property
     def names(self) -> set[str]:
         """The packages of interest that are asked for."""
@@ -193,8 +199,8 @@ class Installation:
         for some in (*edits, *(switch.stable for switch in switches)):
             if some is None:
                 return None
-            merged += [edit for edit in some if edit not in merged]
-        return tuple(merged)
+            merged += some
+        return tuple(dict.fromkeys(merged))
 
     def _fact(self, asked: Asked, editor: Editor | None = None) -> Package:
         requirement = asked.requirement

@@ -171,7 +171,7 @@ class _Reader:
 
     def _switch(self, option: Word, value: Word, removal: Edits) -> None:
         span = option.view.span(option.start, value.end if value.view is option.view else 0)
-        self.installation.switches.append(Switch(span, "pre-releases allowed", removal))
+        self.installation.allow(Switch(span, "pre-releases allowed", removal))
 
     def _requirement(self, word: Word, also: Edits) -> None:
         if not word.known:

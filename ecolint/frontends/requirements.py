@@ -7,6 +7,7 @@ loop nor lead out of the project; it only tells that more is asked for than stan
 
 import re
 from collections.abc import Callable
+from functools import partial
 
 from ecolint.document import Document, View, whole
 from ecolint.facts import Facts, Package, Role
@@ -56,13 +57,15 @@ def add_line(
     characters (an item of a list).
     """
     text = view.text
+    if end - start > _LONGEST:
+        return
     comment = _COMMENT.search(text, start, end)
     stop = comment.start() if comment else end
     while start < stop and text[start].isspace():
         start += 1
     while start < stop and text[stop - 1] in " \t\r\n\\":
         stop -= 1
-    if start >= stop or stop - start > _LONGEST:
+    if start >= stop:
         return
     if text[start] == "-":
         _add_option(installation, view, start, stop, remove)
@@ -78,12 +81,18 @@ def _add_option(
     """Add a line of options; pip allows several on one."""
     tokens = [(found.start(), found.end()) for found in _TOKEN.finditer(view.text, start, stop)]
     options = [(begin, end) for begin, end in tokens if view.text[begin] == "-"]
-    removal: Edits = None
-    if len(options) == 1:
-        removal = remove() if remove else remove_line(view, start, stop)
+    if len(options) > 1:
+        remove = _nothing
+    elif remove is None:
+        remove = partial(remove_line, view, start, stop)
     for begin, end in options:
         following = next(((b, e) for b, e in tokens if b >= end), (end, end))
-        _add_one(installation, view, _split(view, begin, end), following, removal)
+        _add_one(installation, view, _split(view, begin, end), following, remove)
+
+
+def _nothing() -> Edits:
+    """The options share a line, of which no part is taken away alone."""
+    return None
 
 
 def _split(view: View, start: int, end: int) -> tuple[Word, Word | None]:
@@ -100,14 +109,15 @@ def _add_one(
     view: View,
     option: tuple[Word, Word | None],
     following: tuple[int, int],
-    removal: Edits,
+    remove: Remove,
 ) -> None:
     name = option[0].text
     value = option[1] or _word(view, *following)
     if name == "--pre":
-        installation.switches.append(Switch(option[0].span(), name, removal))
+        installation.allow(Switch(option[0].span(), name, remove()))
     elif name in _INDEXES:
-        installation.route(value, classify_index(value.text), removal)
+        index = classify_index(value.text)
+        installation.route(value, index, remove() if index is not None else None)
     elif name in _INCLUDES:
         installation.elsewhere = True
     elif name in _EDITABLE:

@@ -131,7 +131,7 @@ class Tables:
         view = self.view
         stable = join([view.edit(node.start + len(node.style), node.end - len(node.style), off)])
         span = view.span(entry.key_start, node.end)
-        self.of_role(role).switches.append(Switch(span, entry.key, stable, package))
+        self.of_role(role).allow(Switch(span, entry.key, stable, package))
 
     def index(self, name: str, address: Node | None, *, everyone: bool) -> None:
         """Add an index; `everyone` tells that any package may come from it."""
