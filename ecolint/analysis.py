@@ -13,7 +13,7 @@ from ecolint.diffs import diff
 from ecolint.discovery import Source, display_path
 from ecolint.document import MAX_BYTES, Document, UnreadableError, decode
 from ecolint.fixes import fix_document, may_apply
-from ecolint.linting import Scope, lint_document, lint_unreadable, rule_names
+from ecolint.linting import Scope, internal_error, lint_document, lint_unreadable, rule_names
 from ecolint.project import Project
 from ecolint.rewrite import RewriteError, rewrite
 
@@ -50,7 +50,10 @@ def analyse_file(source: Source, project: Project, action: Action) -> Outcome:
     except OSError as error:
         failure = f"{name}: {error.strerror or error}; left out"
         return Outcome(source.path, [], failures=(failure,))
-    outcome = analyse(raw, source, project, action)
+    try:
+        outcome = analyse(raw, source, project, action)
+    except Exception as error:  # a slip of ours over one file must not stop the others
+        return Outcome(source.path, [], failures=(internal_error(name, error),))
     if outcome.after is None or action is Action.DIFF:
         return outcome
     try:

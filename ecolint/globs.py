@@ -38,8 +38,10 @@ def matches_any(patterns: Iterable[str], root: str, path: str) -> bool:
 
 
 def _source(pattern: str, root: str) -> str:
-    pattern = pattern.replace(os.sep, "/").removeprefix("./").rstrip("/")
-    if "/" not in pattern:
+    pattern = pattern.replace(os.sep, "/").rstrip("/")
+    bare = "/" not in pattern
+    pattern = pattern.removeprefix("./")
+    if bare:
         return "(?:.*/)?" + translate(pattern)
     if os.path.isabs(pattern):
         return translate(pattern)

@@ -58,7 +58,7 @@ def lint_document(
     except (RecursionError, MemoryError):
         facts = unread(document, UnreadableError("nested too deeply", "exclude the file"))
     except Exception as error:
-        complain(_internal(f"reading {display_path(document.path)}", error))
+        complain(internal_error(f"reading {display_path(document.path)}", error))
         return []
     return judge(document, facts, scope, complain)
 
@@ -96,14 +96,15 @@ def judge(
             for diagnostic in _findings(loaded, document, context, scope):
                 found.setdefault((diagnostic.code, diagnostic.span), diagnostic)
         except Exception as error:  # one broken rule must not silence the others
-            complain(_internal(f"{loaded.rule.code} on {display_path(document.path)}", error))
+            complain(internal_error(f"{loaded.rule.code} on {display_path(document.path)}", error))
     diagnostics = list(found.values())
     if not scope.settings.ignore_noqa:
         diagnostics = _suppress(document, diagnostics, context, scope, runs)
     return sorted(diagnostics, key=lambda one: one.order)
 
 
-def _internal(what: str, error: Exception) -> str:
+def internal_error(what: str, error: Exception) -> str:
+    """The line that tells of a slip of ours, and over what it happened."""
     detail = " ".join(str(error).split())
     return f"internal error in {what}: {type(error).__name__}: {detail}; please report it"
 
