@@ -1,6 +1,7 @@
 """The JSON front-end: plain, with comments, or one value a line."""
 
 import re
+from functools import cache
 
 from ecolint.diagnostics import Span
 from ecolint.document import Document, View, whole
@@ -13,20 +14,33 @@ from ecolint.jsontext import parse as parse_json
 
 _LINES = (".jsonl", ".ndjson", ".jsonlines")
 _TEMPLATE = re.compile(r"\{\{|\{%")
-# Of a file of data only a key or an argument counts, never a word in a text.
+# In a file of data only the most telling keys count.
 _LARGE = 1_000_000
-_KEYS = re.compile(
+_TELLING = re.compile(
     r'"(?:_?load_in_[48]bit|quantization_config|quantization_bit|quantize|quantization|use_cache'
     r"|batch_size|max_batch_size|max_num_seqs|enforce_eager|enable_prefix_caching|disable_compile"
     r"|disable_cuda_graph|disable_radix_cache|max_running_requests|max_ongoing_requests"
-    r'|QUANTIZE|HF_MODEL_QUANTIZE|LOAD_IN_[48]BIT|command|args|image)"\s*:'
+    r'|QUANTIZE|HF_MODEL_QUANTIZE|LOAD_IN_[48]BIT)"\s*:'
 )
+
+
+@cache
+def _any_key() -> re.Pattern[str]:
+    """Finds a key that some family of settings wants to see, in any spelling."""
+    names = {name for keys in configs.FAMILIES.values() for name in keys}
+    spelled = "|".join(re.escape(name).replace("_", "[-_]?") for name in sorted(names))
+    return re.compile(rf'"_?(?:{spelled})"\s*:', re.IGNORECASE)
+
+
+def _holds_key(text: str) -> bool:
+    pattern = _any_key() if len(text) <= _LARGE else _TELLING
+    return pattern.search(text) is not None
 
 
 def read(document: Document) -> Facts:
     """The facts of a JSON file; text that is no JSON is told as not analysed."""
     view = whole(document)
-    if not view.text.strip() or (len(view.text) > _LARGE and not _KEYS.search(view.text)):
+    if not _holds_key(view.text):
         return Facts()
     source, failures = parse(view, document.path)
     return Facts([*configs.recognise(document, source), *failures])
@@ -54,7 +68,7 @@ def _lines(source: Source) -> list[Fact]:
     failures: list[Fact] = []
     text = source.view.text
     for line in re.finditer(r"[^\r\n]+", text):
-        if not _KEYS.search(line.group()):
+        if not _TELLING.search(line.group()):
             continue
         try:
             source.roots.append(_tree(source, parse_json(line.group()), line.start()))

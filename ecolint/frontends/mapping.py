@@ -26,7 +26,8 @@ _TRUE = frozenset({"true", "yes", "on", "1"})
 _FALSE = frozenset({"false", "no", "off", "0"})
 # Aliases may make a small file stand for a huge tree; a walk this long has seen them all.
 _VISITS_A_NODE = 4
-_VISITS = 20_000
+_VISITS = 2_000
+_LARGEST_OPTION = 200  # nodes
 
 
 class Syntax(Enum):
@@ -77,7 +78,11 @@ class Node:
 
     def get(self, *names: str) -> "Entry | None":
         """The entry under the first of `names` (snake_case) that is there."""
-        return next((self.names[name] for name in names if name in self.names), None)
+        table = self.names
+        for name in names:
+            if name in table:
+                return table[name]
+        return None
 
     def scalar(self, *names: str) -> "Node | None":
         """The scalar under the first of `names` that is there; None if it is no scalar."""
@@ -297,20 +302,20 @@ def _resolved(place: Place, node: Node, unknown: Setting[Any]) -> Setting[Any]:
     return unknown
 
 
-def plain(node: Node, depth: int = 8) -> Any:
-    """A node as plain Python values, cut off below `depth` levels."""
+def plain(node: Node) -> Any:
+    """A node as plain Python values; None where it holds more than an option would."""
+    return _plain(node, [_LARGEST_OPTION])
+
+
+def _plain(node: Node, left: list[int]) -> Any:
+    left[0] -= 1
+    if left[0] < 0:
+        return None
     if node.form is Form.SCALAR:
         return node.value if node.known else None
-    if depth == 0:
-        return None
     if node.form is Form.LIST:
-        return [plain(item, depth - 1) for item in node.items[:256]]
-    return {entry.key: plain(entry.value, depth - 1) for entry in node.entries[:256]}
-
-
-def key_span(place: Place, entry: Entry) -> Span:
-    """Where an entry's key stands, quotes included."""
-    return place.source.view.span(entry.key_start, entry.key_end)
+        return [_plain(item, left) for item in node.items[: left[0]]]
+    return {entry.key: _plain(entry.value, left) for entry in node.entries[: left[0]]}
 
 
 def _inside(source: Source, start: int, end: int, text: str) -> Span | None:
