@@ -67,10 +67,10 @@ def _spellings() -> list[str]:
     return [*own_rules(), *own_rules().values()]
 
 
-def did_you_mean(written: str, known: "list[str] | tuple[str, ...]") -> str:
-    """`; did you mean 'x'?` for the nearest known word, else nothing."""
+def did_you_mean(written: str, known: "list[str] | tuple[str, ...]", likeness: float = 0.6) -> str:
+    """`; did you mean 'x'?` for the nearest known word, if it is alike enough (0 to 1)."""
     from difflib import get_close_matches
 
     folded = {word.lower(): word for word in known}
-    near = get_close_matches(written.lower().replace("_", "-"), folded, n=1, cutoff=0.6)
+    near = get_close_matches(written.lower().replace("_", "-"), folded, n=1, cutoff=likeness)
     return f"; did you mean {folded[near[0]]!r}?" if near else ""

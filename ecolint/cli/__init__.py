@@ -79,22 +79,20 @@ def _refuse_misspelt(word: str) -> None:
 
 
 def build_parser(commands: "Sequence[str]") -> "argparse.ArgumentParser":
-    """The parser with the arguments of these commands, and the names of all."""
-    import argparse
+    """The parser with these commands and their arguments; without any, with all their names."""
+    from ecolint.cli.parser import Parser
 
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="ecolint",
         description="Find and fix wasted GPU energy in LLM inference code and configuration.",
         epilog="`ecolint PATH` is short for `ecolint check PATH`.",
-        allow_abbrev=False,
     )
     parser.add_argument("-V", "--version", action="version", version=f"ecolint {__version__}")
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
-    for name, summary in COMMANDS.items():
-        if name in commands:
-            load_command(name).add_parser(subparsers)
-        else:
-            subparsers.add_parser(name, help=summary, add_help=False)
+    for name in commands:
+        load_command(name).add_parser(subparsers)
+    for name in () if commands else COMMANDS:
+        subparsers.add_parser(name, help=COMMANDS[name], add_help=False)
     return parser
 
 
@@ -107,21 +105,22 @@ def load_command(name: str) -> "ModuleType":
 
 def _explain(error: Exception) -> int:
     """Say in one line why a command failed."""
+    from ecolint.output.terminal import neutralise
     from ecolint.registry import RuleError
     from ecolint.settings import SettingsError
 
     if isinstance(error, (SettingsError, RuleError)):
-        print(f"ecolint: {error}", file=sys.stderr)
+        print(f"ecolint: {neutralise(str(error))}", file=sys.stderr)
         return FAILED
     if os.environ.get("ECOLINT_TRACEBACK"):
         import traceback
 
         traceback.print_exception(error)
         return FAILED
-    where = _last_frame(error)
+    what = neutralise(" ".join(str(error).split()))
     print(
-        f"ecolint: internal error: {type(error).__name__}: {error}{where}; please report it "
-        "(ECOLINT_TRACEBACK=1 tells more)",
+        f"ecolint: internal error: {type(error).__name__}: {what}{_last_frame(error)}; "
+        "please report it (ECOLINT_TRACEBACK=1 tells more)",
         file=sys.stderr,
     )
     return FAILED

@@ -14,10 +14,10 @@ def declare(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
     """Declare the arguments of check."""
     parser = subparsers.add_parser(
         "check",
+        usage="ecolint check [OPTIONS] [PATH ...]",
         help=COMMANDS["check"],
         description=COMMANDS["check"] + ".",
         epilog="Exit status: 0 nothing found, 1 findings, 2 ecolint could not do it.",
-        allow_abbrev=False,
     )
     parser.add_argument(
         "paths", nargs="*", metavar="PATH", help="files and folders, or - for stdin (default: .)"
@@ -130,10 +130,9 @@ def _declare_settings(group: argparse._ArgumentGroup) -> None:
 
 
 def _whole(text: str) -> int:
-    number = int(text)
-    if number < 0:
-        raise argparse.ArgumentTypeError("can't be negative")
-    return number
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"takes a whole number, not {text!r}")
+    return int(text)
 
 
 def read_hierarchy(args: argparse.Namespace) -> Hierarchy:

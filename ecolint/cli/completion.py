@@ -18,7 +18,6 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         help=COMMANDS["completion"],
         description=COMMANDS["completion"],
         epilog="Example: ecolint completion bash >> ~/.bashrc",
-        allow_abbrev=False,
     )
     parser.add_argument("shell", metavar="SHELL", help="bash, zsh or tcsh")
 

@@ -23,7 +23,6 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         "config",
         help=COMMANDS["config"],
         description="List the settings of a configuration file, or describe one.",
-        allow_abbrev=False,
     )
     parser.add_argument("key", nargs="?", metavar="KEY", help="such as per-file-ignores")
     parser.add_argument("--output-format", choices=("text", "json", "markdown"), default="text")

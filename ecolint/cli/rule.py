@@ -25,7 +25,6 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         "rule",
         help=COMMANDS["rule"],
         description="Explain a rule: what it finds, why, what was measured, and when not to mind.",
-        allow_abbrev=False,
     )
     parser.add_argument("rule", nargs="?", metavar="CODE|NAME", help="such as ECO101")
     parser.add_argument("--all", action="store_true", help="explain every rule")

@@ -19,9 +19,7 @@ if TYPE_CHECKING:
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Declare the arguments."""
-    parser = subparsers.add_parser(
-        "rules", help=COMMANDS["rules"], description=COMMANDS["rules"], allow_abbrev=False
-    )
+    parser = subparsers.add_parser("rules", help=COMMANDS["rules"], description=COMMANDS["rules"])
     parser.add_argument("--output-format", choices=("text", "json", "markdown"), default="text")
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Declare the arguments."""
     parser = subparsers.add_parser(
-        "version", help=COMMANDS["version"], description=COMMANDS["version"], allow_abbrev=False
+        "version", help=COMMANDS["version"], description=COMMANDS["version"]
     )
     parser.add_argument("--output-format", choices=("text", "json"), default="text")
 
