@@ -127,10 +127,10 @@ def to_dict(manual: Manual) -> dict[str, Any]:
 
 
 def _facts(rule: Rule) -> str:
-    return (
-        f"Severity {rule.severity.value} by default; the data for your GPU and model may change "
-        f"it. {_FIXES[rule.applicability]} Since ecolint {rule.since}."
-    )
+    severity = f"Severity {rule.severity.value}"
+    if rule.query:
+        severity += " by default; the data for your GPU and model may change it"
+    return f"{severity}. {_FIXES[rule.applicability]} Since ecolint {rule.since}."
 
 
 def _pages(manual: Manual, table: Any) -> list[tuple[str, str]]:
@@ -206,13 +206,16 @@ def align(cells: Sequence[Sequence[str]], right: Sequence[int] = ()) -> list[str
 
 
 def _plain(markdown: str) -> str:
-    """Markdown as a terminal shows it well: fenced code indented, the rest as written."""
-    lines = []
+    """Markdown as a terminal shows it well: code indented between empty lines, no fences."""
+    lines: list[str] = []
     fence = None
     for line in markdown.splitlines():
         found = _FENCE.match(line)
         if found and fence in (None, found[1]):
             fence = None if fence else found[1]
-            continue
-        lines.append(f"    {line}".rstrip() if fence else line)
-    return "\n".join(lines)
+            line = ""
+        elif fence:
+            line = f"    {line}".rstrip()
+        if line or (lines and lines[-1]):
+            lines.append(line)
+    return "\n".join(lines).rstrip()

@@ -20,11 +20,13 @@ DOCSTRING = """Report a thing that wastes.
     Looks for `x`.
 
     ## Example
+    Not this:
     ```python
     f(x=1)
 
     g()
     ```
+    but that.
 
     ## References
     - https://example.org/a
@@ -72,18 +74,18 @@ def test_a_manual_without_sections_is_its_sentence() -> None:
 def test_markdown() -> None:
     assert to_markdown(read_manual(LOADED)) == (
         "# a-thing (ECO101)\n\n"
-        "Severity red by default; the data for your GPU and model may change it. The fix is "
-        "unsafe: `--fix --unsafe-fixes` applies it. Since ecolint 0.1.0.\n\n"
+        "Severity red. The fix is unsafe: `--fix --unsafe-fixes` applies it. "
+        "Since ecolint 0.1.0.\n\n"
         "Report a thing that wastes.\n\n"
         "## What it does\n\nLooks for `x`.\n\n"
-        "## Example\n\n```python\nf(x=1)\n\ng()\n```\n\n"
+        "## Example\n\nNot this:\n```python\nf(x=1)\n\ng()\n```\nbut that.\n\n"
         "## References\n\n- https://example.org/a\n- https://example.org/b\n"
     )
 
 
 def test_text_indents_code_instead_of_fencing_it() -> None:
     text = to_text(read_manual(LOADED))
-    assert "Example\n\n    f(x=1)\n\n    g()\n\nReferences" in text
+    assert "Example\n\nNot this:\n\n    f(x=1)\n\n    g()\n\nbut that.\n\nReferences" in text
     assert "```" not in text
     assert "\x1b[" not in text
     assert to_text(read_manual(LOADED), colour=True).startswith("\x1b[1;31mECO101 a-thing\x1b[0m")
@@ -115,6 +117,7 @@ def test_measured_rows_are_usable_ratios_of_the_precisions() -> None:
 def test_a_manual_shows_the_rows_with_their_ids_before_the_references() -> None:
     manual = read_manual(replace(LOADED, rule=replace(RULE, query=("int8",))))
     assert manual.rows
+    assert "Severity red by default; the data for your GPU" in to_markdown(manual)
     for page in (to_markdown(manual), to_text(manual)):
         table = page[page.index("Measured") : page.index("References")]
         for row in manual.rows:
