@@ -204,8 +204,12 @@ def _insert_in_flow(source: Source, anchor: Entry, pair: str) -> list[Edit] | No
         return _edits(source, [(end, end, f",{gap or ' '}{pair}")])
     at = _line_end(text, stop)
     tail = "," if follows else ""
-    added = (at, at, "\n" + lead + pair + tail)
-    return _edits(source, [added] if follows else [(end, end, ","), added])
+    line_added = "\n" + lead + pair + tail
+    if follows:
+        return _edits(source, [(at, at, line_added)])
+    if at == end:
+        return _edits(source, [(end, end, "," + line_added)])
+    return _edits(source, [(end, end, ","), (at, at, line_added)])
 
 
 def _between(source: Source, entry: Entry) -> str:

@@ -48,7 +48,7 @@ def read(document: Document) -> Facts:
 
 def parse(view: View, path: str) -> tuple[Source, list[Fact]]:
     """The trees of a JSON text, and the note about what is none."""
-    source = Source(view, Syntax.JSON)
+    source = Source(view, Syntax.JSON, view.text)
     if path.lower().endswith(_LINES):
         return source, _lines(source)
     try:

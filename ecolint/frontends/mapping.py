@@ -135,10 +135,14 @@ class Anchored:
 
 @dataclass(slots=True)
 class Source:
-    """A parsed file: the roots of its documents, and what its aliases share."""
+    """A parsed file: the roots of its documents, and what its aliases share.
+
+    `text` is what was parsed: as long as the view's own, with templates put out of the way.
+    """
 
     view: View
     syntax: Syntax
+    text: str
     roots: list[Node] = field(default_factory=list)
     shared: list[Anchored] = field(default_factory=list)
     nodes: int = 0

@@ -35,12 +35,13 @@ def script_view(source: Source, node: Node) -> View:
     if node.style == '"':
         quoting = Quoting.JSON_STRING
     places: Sequence[int] | None
-    if node.style in ("'", '"') and outer.text[begin + 1 : end - 1] == node.text:
+    written = source.text[begin:end]
+    if node.style in ("'", '"') and written[1:-1] == node.text:
         places = range(begin + 1, end)
-    elif not node.style and outer.text[begin:end] == node.text:
-        return outer.part(begin, end)
+    elif not node.style and written == node.text:
+        places = range(begin, end + 1)
     else:
-        places = _trace(node, outer.text)
+        places = _trace(node, source.text)
     if places is None:
         stuck = [outer.at(begin)] * (len(node.text) + 1)
         return View(outer.document, node.text, 0, stuck, writable=False)

@@ -36,8 +36,8 @@ def read_toml_settings(document: Document) -> Facts:
 
 def parse(view: View) -> tuple[Source, list[Fact]]:
     """The tree of a TOML text, and the note about what is none."""
-    source = Source(view, Syntax.TOML)
     text = view.text
+    source = Source(view, Syntax.TOML, text)
     if len(text) > MAX_TEXT:
         reason = f"a TOML file of {len(text) // 1_000_000} MB"
         return source, [Unanalysed(Span(0, 0), reason, "exclude it, or split it up")]

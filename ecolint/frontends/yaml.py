@@ -22,6 +22,11 @@ _TAG_LINE = re.compile(
     re.MULTILINE | re.DOTALL,
 )
 _TAG = re.compile(r"\$?\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}", re.DOTALL)
+_BLOCK = re.compile(
+    r"\{[{%]-?[ \t]*(?:(?P<open>if|with|range|define|block|for)\b.*?|(?P<close>end\w*)[ \t]*)"
+    r"-?[%}]\}",
+    re.DOTALL,
+)
 _PROPERTIES = re.compile(r"(?:[&!][^\s,\[\]{}]*\s+)*")
 _CORE_TAG = "tag:yaml.org,2002:"
 
@@ -51,15 +56,15 @@ def parse(view: View) -> tuple[Source, list[Fact]]:
     from ecolint.document import Kind
     from ecolint.gate import matters
 
-    source = Source(view, Syntax.YAML)
     failures: list[Fact] = []
     text = view.text
-    if len(text) > MAX_TEXT:
-        note = f"a YAML file of {len(text) // 1_000_000} MB"
-        return source, [Unanalysed(view.span(0, 0), note, "exclude it, or split it up")]
     template = bool(_TEMPLATE.search(text))
     if template:
         text = _without_templates(text)
+    source = Source(view, Syntax.YAML, text)
+    if len(text) > MAX_TEXT:
+        note = f"a YAML file of {len(text) // 1_000_000} MB"
+        return source, [Unanalysed(view.span(0, 0), note, "exclude it, or split it up")]
     for start, end in _documents(text):
         part = text[start:end]
         if not part.strip() or _SCHEMA.search(part):
@@ -89,7 +94,7 @@ def _without_templates(text: str) -> str:
     """The same text, as long, with template lines blank and expressions as variables."""
 
     def blank(found: re.Match[str]) -> str:
-        return re.sub(r"[^\r\n]", " ", found.group())
+        return _blank(found.group())
 
     def variable(found: re.Match[str]) -> str:
         written = found.group()
@@ -97,7 +102,35 @@ def _without_templates(text: str) -> str:
             return blank(found)
         return PLACEHOLDER + "_" * (len(written) - len(PLACEHOLDER))
 
+    for start, end in _conditional(text):
+        inner = text[start:end]
+        inner = _blank(inner) if "\n" in inner else PLACEHOLDER + "_" * (end - start - 4)
+        text = text[:start] + inner + text[end:]
     return _TAG.sub(variable, _TAG_LINE.sub(blank, text))
+
+
+def _blank(text: str) -> str:
+    """As many blanks, line ends kept."""
+    return re.sub(r"[^\r\n]", " ", text)
+
+
+def _conditional(text: str) -> list[tuple[int, int]]:
+    """The stretches that a template writes only if something holds, whole documents aside.
+
+    What stands in them may never come to be, so nothing is said about it.
+    """
+    found: list[tuple[int, int]] = []
+    stack: list[tuple[str, int, int]] = []
+    for tag in _BLOCK.finditer(text):
+        if tag.group("open"):
+            stack.append((tag.group("open"), tag.start(), tag.end()))
+        elif stack:
+            kind, start, behind = stack.pop()
+            body = text[behind : tag.start()]
+            top = "\n" in body and re.search(r"^[^\s{#]", body, re.MULTILINE)
+            if kind == "if" and not top:
+                found.append((start, tag.end()))
+    return found
 
 
 class _Builder:
@@ -190,7 +223,7 @@ class _Builder:
             body = self._text[begin - self._base : end - self._base]
             end = begin + len(body.rstrip())
         self._last = end
-        return Node(Form.SCALAR, begin, end, value, text, style, known and PLACEHOLDER not in text)
+        return Node(Form.SCALAR, begin, end, value, text, style, known)
 
     def _alias(self, event: Any) -> Node:
         begin, end = self._base + event.start_mark.index, self._base + event.end_mark.index

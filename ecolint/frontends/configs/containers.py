@@ -55,12 +55,12 @@ def read(place: Place, reading: Reading) -> None:
     served = _kserve(place)
     if served is not None and not name:
         name = "kserve/huggingfaceserver"
-        arguments = [*arguments, *served]
-    extra = [env[key] for key in _ARGUMENT_VARIABLES if key in env]
-    if extra and not name and object_kind(place) == "LLMInferenceService":
-        name = VLLM.images[0]
+    if object_kind(place) == "LLMInferenceService" and place.key == "containers":
+        name = name or VLLM.images[0]
+        served = _llm_model(place)
     for key in _ARGUMENT_VARIABLES:
         arguments += _words_of_variable(source, node, key)
+    arguments += served or ()
     entry, arguments = _with_variables(entry, env), _with_variables(arguments, env)
     djl = _djl_facts(env, role)
     reading.facts += djl or read_container(entry, arguments, env, name, role)
@@ -189,12 +189,22 @@ def _kserve(place: Place) -> list[Word] | None:
         kind.string("name") not in ("huggingface", "vllm") and "huggingface" not in runtime
     ):
         return None
-    uri = node.scalar("storage_uri")
-    if uri is None or not uri.text.startswith("hf://") or not uri.known:
+    return _model_words(source, "--model_id", node.scalar("storage_uri"))
+
+
+def _llm_model(place: Place) -> list[Word]:
+    """The model of an LLMInferenceService, which its containers are started with."""
+    spec = place.root().child("spec")
+    model = spec.child("model") if spec is not None else None
+    return _model_words(place.source, "--model", model.scalar("uri") if model else None)
+
+
+def _model_words(source: Source, flag: str, uri: Node | None) -> list[Word]:
+    if uri is None or not uri.text.startswith("hf://"):
         return []
-    view = source.view
-    flag = Word("--model_id", view, uri.start, uri.start, True, -1, False)
-    return [flag, Word(uri.text, view, uri.start, uri.end, True, -1, False)]
+    place = (source.view, uri.start, uri.end)
+    named = Word(uri.text.removeprefix("hf://"), *place, True, -1, False)
+    return [Word(flag, source.view, uri.start, uri.start, True, -1, False), named]
 
 
 def object_kind(place: Place) -> str:

@@ -85,13 +85,17 @@ def read(place: Place, reading: Reading) -> None:
     first = quantization.span if quantization is not None else cache.span
     assert first is not None
     dtype = node.get("dtype", "torch_dtype")
-    edited = {"use_cache": (cache_entry,)} if cache_entry is not None else {}
+    edited = {
+        field: (entry,)
+        for field, entry in (("use_cache", cache_entry), ("dtype", dtype))
+        if entry is not None
+    }
     reading.facts.append(
         ModelLoad(
             first if not cache.is_(False) or cache.span is None else cache.span,
             "transformers",
             "transformers",
-            model=_saved_name(place),
+            model=_saved_name(place, reading),
             quantization=quantization,
             dtype=text_setting(setting(place, dtype)) if dtype is not None else Setting(),
             use_cache=cache,
@@ -116,11 +120,11 @@ def _is_saved(place: Place, reading: Reading) -> bool:
     return bool(_GENERATION_KEYS & names) or len(_SHAPE_KEYS & names) >= 2
 
 
-def _saved_name(place: Place) -> Setting[str]:
+def _saved_name(place: Place, reading: Reading) -> Setting[str]:
     entry = place.node.get("_name_or_path", "name_or_path")
     if entry is not None and entry.value.text not in ("", ".", "./"):
         return text_setting(setting(place, entry))
-    return Setting()
+    return reading.model(place)
 
 
 def _modality(node: Node) -> str:

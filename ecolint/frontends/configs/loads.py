@@ -25,7 +25,7 @@ from ecolint.frontends.mapping import (
     text_setting,
     true_or_false,
 )
-from ecolint.frontends.scalartext import words
+from ecolint.frontends.scalartext import word
 from ecolint.launching import BNB_FIELDS
 
 _FLAGS = CONFIG_OPTIONS[:2]
@@ -231,7 +231,7 @@ def _lm_eval(place: Place, reading: Reading) -> None:
         return
     if not node.string("model").startswith(("hf", "huggingface")) and "model" in node.names:
         return
-    items = read_pairs(words(place.source, node.names["model_args"].value))
+    items = read_pairs([word(place.source, node.names["model_args"].value)])
     options = {item.key: item.setting() for item in items}
     for name in _FLAGS:
         if name in options:
