@@ -303,7 +303,7 @@ def test_verbose_says_what_was_done(serve: Path, capsys: Capture) -> None:
     err = capsys.readouterr().err
     assert "settings: " in err
     assert "ecolint.toml" in err
-    assert "2 files read, 1 findings silenced by comments" in err
+    assert "2 files read, 1 finding silenced by comments" in err
 
 
 def test_suppressed_findings_can_be_shown(serve: Path, capsys: Capture) -> None:
@@ -331,6 +331,16 @@ def test_the_nearest_settings_hold_for_each_file(serve: Path, capsys: Capture) -
         "inner/serve.py:8:32: ECO502 [red] ",
         "serve.py:5:44: ECO101 [red] ",
     ]
+
+
+def test_the_readme_shows_what_is_printed(project: Path, capsys: Capture) -> None:
+    page = Path(__file__).parents[1].joinpath("README.md").read_text(encoding="utf-8")
+    snippet = page.partition("```python\n")[2].partition("```\n")[0]
+    assert snippet.count("\n") == 6
+    (project / "serve.py").write_text(snippet)
+    assert main(["check", "--gpu", "RTX 5090", "--output-format", "full"]) == 1
+    command = '```console\n$ ecolint check --gpu "RTX 5090" --output-format full\n'
+    assert f"{command}{capsys.readouterr().out}```\n" in page
 
 
 # --- formats and targets ---

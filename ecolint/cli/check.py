@@ -159,11 +159,13 @@ def _conclude_silencing(result: Result, args: Namespace) -> int:
 
 
 def _say_what_was_done(result: Result, settings: Settings) -> None:
+    from ecolint.output.summary import count
+
     source = settings.source or "none, only defaults and flags"
+    silenced = count(len(result.suppressed), "finding")
     print(f"ecolint: settings: {source}", file=sys.stderr)
     print(
-        f"ecolint: {result.files} files read, {len(result.suppressed)} findings silenced by "
-        "comments",
+        f"ecolint: {count(result.files, 'file')} read, {silenced} silenced by comments",
         file=sys.stderr,
     )
 
