@@ -9,7 +9,7 @@ from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from ecolint.diagnostics import Edit, Span
-from ecolint.dialects.packages import PRERELEASES_BY_MANUAL
+from ecolint.dialects.packages import PRERELEASES_BY_MANUAL, TORCH
 from ecolint.document import View
 from ecolint.facts import Change, Channel, Editor, Package, Role, Set
 from ecolint.toolchain import Index, Requirement
@@ -172,24 +172,20 @@ class Installation:
         found = [self._fact(each) for each in self.asked if each.pinned]
         found += [self._fact(each) for each in self.asked if each.requirement.channel in _BUILT]
         if routes:
-            found.append(self._routed(routes, loose))
-        elif loose and not self.apart:
-            names = {each.requirement.name for each in loose}
-            stable = self._together((each.stable for each in loose), names)
-            found.append(self._fact(loose[0], PackageEditor(stable)))
-        elif loose:
-            for each in loose:
-                stable = self._together([each.stable], {each.requirement.name})
-                found.append(self._fact(each, PackageEditor(stable)))
-        else:
+            brought = [each for each in loose if any(_serves(route, each) for route in routes)]
+            found.append(self._routed(routes, brought))
+            loose = [each for each in loose if each not in brought]
+        elif not loose:
             found += self._switched()
+        for some in [[each] for each in loose] if self.apart else [loose] if loose else []:
+            names = {each.requirement.name for each in some}
+            stable = self._together((each.stable for each in some), names)
+            found.append(self._fact(some[0], PackageEditor(stable)))
         return found
 
     def _in_force(self, route: Route) -> bool:
         """Whether an index may decide a version: not where all it serves is pinned."""
-        served = [
-            each for each in self.asked if not route.serves or each.requirement.name in route.serves
-        ]
+        served = [each for each in self.asked if _serves(route, each)]
         return self.elsewhere or not served or not all(each.pinned for each in served)
 
     def _together(self, edits: Iterable[Edits], names: Container[str] = ()) -> Edits:
@@ -212,19 +208,25 @@ class Installation:
             requirement.channel, requirement.source, self.role, editor,
         )  # fmt: skip
 
-    def _routed(self, routes: Sequence[Route], loose: Sequence[Asked]) -> Package:
+    def _routed(self, routes: Sequence[Route], brought: Sequence[Asked]) -> Package:
+        """The fact of an index: told of the first package that it builds itself."""
         first = routes[0]
         index = first.index
-        wanted = [*loose, *(each for each in self.asked if not each.pinned)]
-        name = wanted[0].requirement.name if wanted else index.name
+        free = [
+            each
+            for each in (*brought, *self.asked)
+            if not each.pinned and each.requirement.channel not in _BUILT
+        ]
+        own = [each for each in free if _builds(index, each.requirement.name)]
         stable = self._together(
-            [*(route.stable for route in routes), *(each.stable for each in loose)],
-            {each.requirement.name for each in wanted},
+            [*(route.stable for route in routes), *(each.stable for each in brought)],
+            {each.requirement.name for each in free},
         )
         return Package(
-            first.word.span(index.start, index.end), name,
-            wanted[0].specifier if wanted else "", None, index.channel,
-            first.word.text[index.start : index.end], self.role, PackageEditor(stable),
+            first.word.span(index.start, index.end),
+            own[0].requirement.name if own else index.name, own[0].specifier if own else "",
+            None, index.channel, first.word.text[index.start : index.end], self.role,
+            PackageEditor(stable),
         )  # fmt: skip
 
     def _switched(self) -> list[Package]:
@@ -248,6 +250,14 @@ class Installation:
                     )
                 ]  # fmt: skip
         return []
+
+
+def _serves(route: Route, asked: Asked) -> bool:
+    return not route.serves or asked.requirement.name in route.serves
+
+
+def _builds(index: Index, name: str) -> bool:
+    return name in TORCH if index.name in TORCH else name == index.name
 
 
 def role_of(name: str) -> Role:
