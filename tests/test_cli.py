@@ -5,9 +5,11 @@ import json
 import os
 import subprocess
 import sys
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 
 import ecolint.cli
@@ -353,6 +355,34 @@ def test_json_is_the_findings_and_nothing_else(serve: Path, capsys: Capture) -> 
     serve.write_text("")
     assert main(["check", "--output-format", "json"]) == 0
     assert capsys.readouterr().out == "[]\n"
+
+
+def test_what_is_printed_keeps_to_the_schema(serve: Path, capsys: Capture) -> None:
+    lines = WASTEFUL.splitlines(keepends=True)
+    cell = {"cell_type": "code", "source": lines, "metadata": {}, "outputs": []}
+    first = {**cell, "source": ["import torch\n"]}
+    book = {"cells": [first, cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 4}
+    Path("nb.ipynb").write_text(json.dumps(book))
+    Path("broken.py").write_text("load_in_8bit=True\n)\n")
+    assert main(["check", "--output-format", "json", "--show-green"]) == 1
+    found = json.loads(capsys.readouterr().out)
+    schema = files("ecolint.output").joinpath("schema.json").read_text("utf-8")
+    jsonschema.Draft202012Validator(json.loads(schema)).validate(found)
+    assert {"broken.py", "nb.ipynb", "serve.py"} == {one["filename"] for one in found}
+    assert {one["cell"] for one in found} == {None, 2}
+
+
+def test_globs_count_from_here_whatever_the_folder_is_called(
+    project: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = project / "a[1]{x}"
+    (folder / "sub").mkdir(parents=True)
+    (project / "ecolint.toml").write_text("")
+    (folder / "sub" / "serve.py").write_text(WASTEFUL)
+    monkeypatch.chdir(folder)
+    assert main(["check"]) == 1
+    assert main(["check", "--extend-exclude", "sub/*.py"]) == 0
+    assert main(["check", "--per-file-ignores", "sub/*.py:ALL"]) == 0
 
 
 def test_the_format_comes_from_the_environment_or_a_file(

@@ -221,7 +221,9 @@ def _from_here(glob: str) -> str:
     """A glob with a folder in it means a place below the working directory, not below root."""
     if "/" not in glob.strip("/") or os.path.isabs(glob):
         return glob
-    return os.path.join(os.getcwd(), glob)
+    # The folder's own brackets and stars are no glob.
+    here = "".join(f"[{one}]" if one in "*?[{" else one for one in os.getcwd())
+    return os.path.join(here, glob)
 
 
 def _per_file(text: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
