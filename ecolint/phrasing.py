@@ -105,11 +105,14 @@ def saving_evidence(found: BatchSaving) -> Evidence:
     return Evidence(found.rows, found.provenance)
 
 
-def costs(found: Penalty, model: Model | None) -> str:
-    """Word a cost: "costs +53 % energy against 16-bit on RTX 4090D (Mistral-7B, measured)"."""
+def costs(found: Penalty, model: Model | None, *, named: bool = False) -> str:
+    """Word a cost: "costs +53 % energy against 16-bit on RTX 4090D (Mistral-7B, measured)".
+
+    `named` tells that the sentence has named the model already.
+    """
     figure = _figure(found)
     place = f" on {found.gpu}" if found.gpu else ""
-    basis = _basis(found, model)
+    basis = _basis(found, model, named)
     least = found.low_pct if found.pct is None else found.pct
     if least > 0:
         return f"costs {figure} energy against 16-bit{place} ({basis})"
@@ -126,9 +129,11 @@ def pair(found: Penalty) -> str:
 
 def saving(found: BatchSaving) -> str:
     """Word what a batch saves, with the card that it was measured on."""
-    figure = between(-found.saving_pct, -found.saving_pct)
-    word = found.provenance.value
-    return f"{figure} energy per token at batch {found.batch} ({word} on {found.gpu})"
+    figure = percent(-found.saving_pct)
+    where = f"{found.provenance.value} on {found.gpu}"
+    if found.provenance is Provenance.EXTRAPOLATED:
+        where = f"{found.provenance.value} from {found.gpu}"
+    return f"at batch {found.batch} a token takes {figure} energy ({where})"
 
 
 def percent(value: float) -> str:
@@ -185,14 +190,14 @@ def _figure(found: Penalty) -> str:
     return between(found.low_pct, found.high_pct) if found.pct is None else percent(found.pct)
 
 
-def _basis(found: Penalty, model: Model | None) -> str:
+def _basis(found: Penalty, model: Model | None, named: bool) -> str:
     """Return model, provenance, range and hint, as far as they say something."""
-    name = found.model or (size(model) if model else "")
+    name = found.model or (size(model) if model and not named else "")
     words = [name, found.provenance.value] if name else [found.provenance.value]
     if found.provenance is Provenance.EXTRAPOLATED:
         words[-1] += " from other cards or sizes"
     elif found.gpu is None:
-        words[-1] += " over GPUs"
+        words[-1] += " over several GPUs"
     if found.basis.partial:
         words.append("decoding alone")
     text = ", ".join(words)

@@ -98,7 +98,7 @@ def _way_out(fact: Quantization, model: Model | None, kind: str | None, context:
         risk = f"unsafe: {phrasing.pair(pure)}" if pure else "unsafe: outputs change"
         ways.append(f"set {fact.threshold.name or 'llm_int8_threshold'}=0.0 ({risk})")
     elif not ways or fits is not True:
-        ways.append(f"take another quantizer, for {fact.library} fixes the threshold")
+        ways.append("take another quantizer: the threshold can't be set here")
     return ", or ".join(ways)
 
 

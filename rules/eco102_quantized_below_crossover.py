@@ -105,7 +105,7 @@ def _below(
         return Finding(place, message, severity=Severity.GRAY, model=model.id)
     precision = phrasing.precision_of(quantization)
     found = phrasing.cost_of(precision, model, context) if precision else None
-    cost = phrasing.costs(found, model) if found else "is not known to save energy"
+    cost = phrasing.costs(found, model, named=True) if found else "is not known to save energy"
     severity = phrasing.severity_of(found, RULE.severity)
     advice = "load it in 16-bit"
     if severity is Severity.GRAY:

@@ -70,15 +70,15 @@ def check(fact: Quantization, context: Context) -> Iterator[Finding]:
         return
     wrong, changes = [], []
     if slow:
-        wrong.append("multiplies in float32, the default compute type")
+        wrong.append("multiplies in float32")
         changes.append(Set("compute_dtype", _compute_type(context)))
     if fp4:
-        wrong.append("stores FP4 where the NF4 recipe is meant" if not slow else "stores FP4")
+        wrong.append("stores FP4")
         changes.append(Set("quant_type", "nf4"))
     yield Finding(
         fact.method.span or fact.span,
-        f"this 4-bit load {' and '.join(wrong)}; no figure was measured for it; "
-        f"set {' and '.join(f'{one.option} to {one.value}' for one in changes)}",
+        f"by default this 4-bit load {' and '.join(wrong)}; no figure was measured for it; set "
+        + " and ".join(f"bnb_4bit_{one.option}={one.value}" for one in changes),
         edits=fact.editor.edits(*changes),
         fix="Compute in 16-bit and store NF4",
     )

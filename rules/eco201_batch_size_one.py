@@ -52,6 +52,7 @@ RULE = Rule(
 )
 
 _ENOUGH = 8
+_TEXT = ("", "causal")
 _PRODUCTION = frozenset({Role.SERVICE, Role.BATCH, Role.EVALUATION})
 
 
@@ -81,7 +82,7 @@ def _is_served(load: ModelLoad, context: Context) -> bool:
 
 
 def _is_productive(fact: Generation) -> bool:
-    if fact.batched or fact.batches_itself:
+    if fact.batched or fact.batches_itself or fact.modality not in _TEXT:
         return False
     if fact.prompts is Prompts.MANY:
         return True
@@ -100,6 +101,7 @@ def _is_single(fact: Generation) -> bool:
         and fact.prompts is Prompts.ONE
         and fact.batch.absent
         and not (fact.batched or fact.batches_itself or fact.handwritten)
+        and fact.modality in _TEXT
         and fact.role is not Role.INTERACTIVE
     )
 

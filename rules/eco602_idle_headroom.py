@@ -74,8 +74,8 @@ def check(load: ModelLoad, context: Context) -> Iterator[Finding]:
     yield Finding(
         quantization.method.span or load.span,
         f"{phrasing.name_of(quantization)} on {phrasing.size(model)} "
-        f"{phrasing.costs(found, model)}, though {card.name} holds it {int(times)} times in "
-        "16-bit; load it in 16-bit",
+        f"{phrasing.costs(found, model, named=True)}, though {card.name} holds it {int(times)} "
+        "times in 16-bit; load it in 16-bit",
         severity=phrasing.severity_of(found, RULE.severity),
         evidence=phrasing.evidence(found),
         model=model.id,

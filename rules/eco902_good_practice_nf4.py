@@ -58,7 +58,7 @@ def check(load: ModelLoad, context: Context) -> Iterator[Finding]:
     if found is not None and (found.high_pct if found.pct is None else found.pct) < 0:
         yield Finding(
             quantization.method.span or load.span,
-            f"NF4 on {phrasing.size(model)} {phrasing.costs(found, model)}",
+            f"NF4 on {phrasing.size(model)} {phrasing.costs(found, model, named=True)}",
             evidence=phrasing.evidence(found),
             model=model.id,
         )
