@@ -76,7 +76,9 @@ SCHEMES = {
         Method.FP8_WEIGHT_ONLY, None,
     ),
     "torchao snake case": (AO + "quantize_(lm, float8_weight_only())\n", Method.FP8_WEIGHT_ONLY, None),
-    "torchao integer": (AO + "quantize_(lm, Int4WeightOnlyConfig())\n", Method.TORCHAO_INT, None),
+    "torchao integer": (
+        AO + "quantize_(lm, Int4WeightOnlyConfig())\nlm.generate(x)\n", Method.TORCHAO_INT, None,
+    ),
     "unsloth by default": (
         "from unsloth import FastLanguageModel\nFastLanguageModel.from_pretrained('o/m-1b')\n",
         Method.NF4, None,

@@ -77,7 +77,6 @@ _BNB = (
 )
 _MODEL = ("pretrained_model_name_or_path", "model_name", "model_id", "model", "base_model")
 _LINEAR8 = ("in_features", "out_features", "bias", "has_fp16_weights", "threshold")
-_HF_ROOTS = ("transformers", "peft", "trl", "optimum", "modelscope", "auto_gptq", "awq")
 
 CALLEES: tuple[Callee, ...] = (
     # configurations
@@ -176,10 +175,21 @@ NOT_MODELS = (
     "Scheduler", "Hub",
 )  # fmt: skip
 
+# Packages whose loaders take the same options and do something else with them.
+OTHER_LOADERS = frozenset(
+    {
+        "bigdl", "ipex_llm", "mlx", "mlx_lm", "mlx_vlm", "unsloth_zoo", "optimum", "openvino",
+        "intel_extension_for_transformers", "neural_compressor", "ctransformers", "paddlenlp",
+        "mindnlp", "gptqmodel", "onnxruntime_genai", "exllamav2", "fairseq", "spacy",
+    }
+)  # fmt: skip
+
 # What a model class works on, by how its name ends or begins; the first that fits.
 MODALITIES = (
     ("ForSpeechSeq2Seq", "audio"), ("ForCTC", "audio"), ("ForAudioClassification", "audio"),
-    ("Whisper", "audio"), ("ForSequenceClassification", "encoder"),
+    ("Whisper", "audio"), ("Blip", "vision"), ("Pix2Struct", "vision"),
+    ("VisionEncoderDecoder", "vision"), ("TrOCR", "vision"), ("MusicGen", "audio"),
+    ("Bark", "audio"), ("SpeechT5", "audio"), ("ForSequenceClassification", "encoder"),
     ("ForTokenClassification", "encoder"), ("ForMaskedLM", "encoder"),
     ("ForQuestionAnswering", "encoder"), ("ForImageClassification", "vision-encoder"),
     ("ForObjectDetection", "vision-encoder"), ("ForSemanticSegmentation", "vision-encoder"),
@@ -206,6 +216,11 @@ def _index() -> dict[str, tuple[Callee, ...]]:
 
 
 BY_NAME = _index()
+
+
+def modality(owner: str) -> str:
+    """What a model class works on, by its name; empty when that says nothing."""
+    return next((kind for mark, kind in MODALITIES if mark in owner), "")
 
 
 def find(target: str) -> Callee | None:

@@ -26,12 +26,12 @@ _BATCHING = re.compile(
     re.IGNORECASE,
 )
 _MANY = re.compile(
-    r"(prompts|texts|inputs_list|questions|queries|sentences|batch|batches|chunks?|conversations"
+    r"(?:^|_)(prompts|texts|inputs_list|questions|queries|sentences|batch|batches|chunks?|conversations"
     r"|documents|docs|instances|samples|examples|rows|lines)$",
     re.IGNORECASE,
 )
 _ONE = re.compile(
-    r"(prompt|text|question|query|message|messages|sentence|instruction|chat|conversation|content"
+    r"(?:^|_)(prompt|text|question|query|message|messages|sentence|instruction|chat|conversation|content"
     r"|input_text|user_input|q|line|msg)$",
     re.IGNORECASE,
 )

@@ -76,6 +76,7 @@ class Recogniser:
         self.compiled = evidence.compiled(self.resolver)
         self._made: dict[int, Quantization | None] = {}
         self._building: set[int] = set()
+        self._passed_to_loads = self._configurations_of_loads()
         self.facts: list[Fact] = []
         self.loads: dict[int, ModelLoad] = {}
 
@@ -92,6 +93,18 @@ class Recogniser:
             self._hardware(call, place)
         self.facts.extend(tokens.read(self))
         return self.facts
+
+    def _configurations_of_loads(self) -> set[cst.Call]:
+        """The calls whose results some load in this file is given as its configuration."""
+        found: set[cst.Call] = set()
+        for place in self.program.calls:
+            call = place.node
+            assert isinstance(call, cst.Call)
+            for arg in call.args:
+                if arg.keyword is not None and arg.keyword.value in _QUANTIZATION_KEYS:
+                    values = self.resolver.value(arg.value, self.resolver.where(place))
+                    found.update(v.call for v in values if isinstance(v, Made))
+        return found
 
     def alive(self, place: Place) -> bool:
         """Whether a place runs by default: not in a branch that nobody has asked for."""
@@ -240,6 +253,9 @@ class Recogniser:
         scheme = self._torchao_scheme(given) if given is not None else None
         if given is None or scheme is None:
             return None
+        loaded = call in self._passed_to_loads
+        if scheme.method is Method.TORCHAO_INT and not loaded:
+            return None  # saved or handed on: whoever runs it may well compile it
         span = self.span(given.value)
         return Quantization(
             self.span(call.func),
@@ -273,12 +289,14 @@ class Recogniser:
         scheme = self._torchao_scheme(config) if config is not None else None
         if config is None or scheme is None:
             return
+        root = evidence.root_name(model.value if model is not None else None)
+        if scheme.method is Method.TORCHAO_INT and not self._runs(model, root):
+            return
         role = self.role
         if model is not None and any(
             isinstance(v, Made) and v.target.startswith("torch.nn.") for v in model.values
         ):
             role = Role.BENCHMARK  # a single layer is measured, not served
-        root = evidence.root_name(model.value if model is not None else None)
         span = self.span(config.value)
         self.facts.append(
             Quantization(
@@ -291,6 +309,14 @@ class Recogniser:
                 role=role,
             )
         )
+
+    def _runs(self, model: Given | None, root: str) -> bool:
+        """Whether a model is loaded or run in this file, and not just prepared for others."""
+        if model is None:
+            return False
+        if any(isinstance(v, Made) and v.target.endswith("from_pretrained") for v in model.values):
+            return True
+        return bool(root) and f"{root}.generate(" in self.program.text
 
     def _named_backend(
         self, callee: Callee, call: cst.Call, given: Options, where: Where
@@ -323,7 +349,7 @@ class Recogniser:
 
     def _load(self, callee: Callee, target: str, call: cst.Call, place: Place) -> None:
         owner = target.split(".")[-2] if target.endswith("from_pretrained") else ""
-        if owner.endswith(calls.NOT_MODELS):
+        if owner.endswith(calls.NOT_MODELS) or target.split(".")[0] in calls.OTHER_LOADERS:
             return
         where = self.resolver.where(place)
         given = self.given(callee, call, where)
@@ -355,7 +381,7 @@ class Recogniser:
             device=self.text("device_map", given.get("device_map", "device")),
             use_cache=self.setting("use_cache", given.get("use_cache")),  # type: ignore[arg-type]
             compiled=self.compiled.setting(self.name_of(call)),
-            modality=callee.modality or modality(owner),
+            modality=callee.modality or calls.modality(owner),
             generates=".generate(" in self.program.view.text or callee.makes is Makes.PIPELINE,
             draft=bool(_DRAFT.search(self.name_of(call))),
             role=self.role,
@@ -610,8 +636,3 @@ class _Redirect:
 def _is_argument(given: Options) -> bool:
     found = given.get(*_QUANTIZATION_KEYS, "load_in_4bit", "load_in_8bit")
     return found is None or isinstance(found.holder, cst.Arg)
-
-
-def modality(owner: str) -> str:
-    """What a model class works on, by its name; empty when that says nothing."""
-    return next((kind for mark, kind in calls.MODALITIES if mark in owner), "")

@@ -77,6 +77,7 @@ def _generations(recogniser: "Recogniser") -> list[Fact]:
                 batches_itself=engine in _SELF_BATCHING,
                 batched=recogniser.surroundings.batches or place.node in recogniser.program.awaited,
                 use_cache=cache,  # type: ignore[arg-type]
+                modality=_modality(recogniser, call.func.value, place),
                 role=recogniser.role,
                 editor=CallEditor(recogniser.program, call, given, {"use_cache": "use_cache"}),
             )
@@ -103,6 +104,14 @@ def _engine(recogniser: "Recogniser", call: cst.Call, place: Place) -> str | Non
     if names & {"max_new_tokens", "input_ids", "do_sample", "num_beams", "attention_mask"}:
         return "transformers" if "transformers" in roots else None
     return None
+
+
+def _modality(recogniser: "Recogniser", receiver: cst.BaseExpression, place: Place) -> str:
+    """What the generating model works on, by the class that loaded it."""
+    for value in recogniser.resolver.value(receiver, recogniser.resolver.where(place)):
+        if isinstance(value, Made) and value.target.endswith(".from_pretrained"):
+            return calls.modality(value.target.split(".")[-2])
+    return ""
 
 
 def _loader_batch(recogniser: "Recogniser", place: Place) -> "Setting[int]":
@@ -358,7 +367,8 @@ def _switched_off(recogniser: "Recogniser") -> list[Fact]:
         where = resolver.where(item.place)
         keys = {plain(v) for v in resolver.value(item.key, where)}
         values = {plain(v) for v in resolver.value(item.value, where)}
-        if keys & set(_SWITCHES) and values == {"1"} and recogniser.alive(item.place):
+        always = resolver.branches.live(item.place.frame) is True
+        if keys & set(_SWITCHES) and values == {"1"} and always:
             found.append(
                 Compilation(
                     recogniser.span(item.place.node), CompileState.DISABLED,
