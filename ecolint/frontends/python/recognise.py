@@ -316,7 +316,7 @@ class Recogniser:
             return False
         if any(isinstance(v, Made) and v.target.endswith("from_pretrained") for v in model.values):
             return True
-        return bool(root) and f"{root}.generate(" in self.program.text
+        return bool(root) and f"{root}.generate(" in self.program.view.text
 
     def _named_backend(
         self, callee: Callee, call: cst.Call, given: Options, where: Where
