@@ -39,6 +39,10 @@ def _holds_key(text: str) -> bool:
 
 def read(document: Document) -> Facts:
     """The facts of a JSON file; text that is no JSON is told as not analysed."""
+    if document.path.lower().endswith("pipfile.lock"):
+        from ecolint.frontends import lockfiles
+
+        return lockfiles.read(document)
     view = whole(document)
     if not _holds_key(view.text):
         return Facts()

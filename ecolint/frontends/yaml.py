@@ -44,8 +44,10 @@ def read(document: Document) -> Facts:
 
     A document inside it that is no YAML is told as not analysed, unless it is a template.
     """
-    from ecolint.frontends import configs
+    from ecolint.frontends import conda, configs
 
+    if conda.claims(document):
+        return conda.read(document)
     view = whole(document)
     source, failures = parse(view)
     return Facts([*configs.recognise(document, source), *failures])

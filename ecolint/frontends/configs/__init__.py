@@ -44,7 +44,7 @@ FAMILIES: dict[str, frozenset[str]] = {
          "inline"}
     ),
     "packages": frozenset(
-        {"python_packages", "pip", "pip_packages", "packages", "channels", "dependencies"}
+        {"python_packages", "pip", "pip_packages", "packages"}
     ),
     "hardware": frozenset(
         {"node_selector", "labels", "match_expressions", "requirements", "accelerators",
