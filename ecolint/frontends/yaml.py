@@ -28,7 +28,11 @@ _BLOCK = re.compile(
     re.DOTALL,
 )
 _PROPERTIES = re.compile(r"(?:[&!][^\s,\[\]{}]*\s+)*")
-_CORE_TAG = "tag:yaml.org,2002:"
+_STRING_TAG = "tag:yaml.org,2002:str"
+_CORE_TAGS = {
+    _STRING_TAG,
+    *(f"tag:yaml.org,2002:{name}" for name in ("int", "float", "bool", "null")),
+}
 
 _NULLS = frozenset({"", "~", "null", "Null", "NULL"})
 _TRUTHS = {
@@ -214,8 +218,8 @@ class _Builder:
         value: Any = text
         known = True
         if event.tag is not None:
-            known = event.tag.startswith(_CORE_TAG)
-            value = text if event.tag == _CORE_TAG + "str" else typed(text)
+            known = event.tag in _CORE_TAGS
+            value = text if event.tag == _STRING_TAG else typed(text)
         elif not style and event.implicit[0]:
             value = typed(text)
         if begin > end:
