@@ -308,6 +308,8 @@ def remove_line(view: View, start: int, end: int) -> Edits:
         return join([view.edit(start, end, "")])
     if stop < len(text) and view.offsets is None:
         return join([view.edit(begin, stop + 1, "")])
+    if text[stop - 1 : stop] == "\r":
+        stop -= 1
     if begin and text[begin - 1] == "\n":
         begin -= 2 if text[begin - 2 : begin] == "\r\n" else 1
     return join([view.edit(begin, stop, "")])

@@ -172,6 +172,7 @@ def test_setup_cfg() -> None:
         "==0.17.0.dev20260316", ""
     )
     assert packages(text, "tox.ini") == []
+    assert packages("torch\n[options]\n", "setup.cfg") == []
 
 
 def test_setup_py() -> None:
@@ -188,5 +189,6 @@ def test_setup_py() -> None:
         ("hqq", "1", Role.TEST),
         ("vllm", None, Role.INFERENCE),
     }
+    assert packages("torch = (\n# git+https://github.com/", "setup.py") == []
     after = text.replace(" @ git+https://github.com/vllm-project/vllm", "")
     assert mended(text, "setup.py") == after

@@ -8,6 +8,7 @@ is edited here: a lock follows from what it locks.
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from ecolint import jsontext
 from ecolint.diagnostics import Span
@@ -116,7 +117,7 @@ def _channel(source: str) -> str:
 
 def _read_toml(text: str) -> Iterator[_Locked]:
     starts = [found.end() for found in _TOML_BLOCK.finditer(text)]
-    for start, end in zip(starts, [*starts[1:], len(text)], strict=True):
+    for start, end in pairwise([*starts, len(text)]):
         named = _NAME.search(text, start, end)
         name = package_of(named.group(1)) if named else None
         if name is None:
@@ -140,7 +141,7 @@ def _read_toml(text: str) -> Iterator[_Locked]:
 def _read_yaml(text: str) -> Iterator[_Locked]:
     """conda-lock.yml and pixi.lock."""
     starts = [found.start() for found in _YAML_BLOCK.finditer(text)]
-    for start, end in zip(starts, [*starts[1:], len(text)], strict=True):
+    for start, end in pairwise([*starts, len(text)]):
         fields = {
             found.group(1): found for found in reversed([*_YAML_FIELD.finditer(text, start, end)])
         }

@@ -31,17 +31,13 @@ def read(document: Document) -> Facts:
 def read_setup_cfg(view: View) -> list[Package]:
     """The package facts of setup.cfg's options and extras."""
     text = view.text
-    sections = list(_SECTION.finditer(text))
     found: list[Package] = []
     main = Installation(apart=True)
-    for section, end in zip(
-        sections, [*(each.start() for each in sections[1:]), len(text)], strict=True
-    ):
+    for section, end in _stretches(_SECTION, text, 0, len(text)):
         named = section.group(1).strip()
         if named not in ("options", "options.extras_require"):
             continue
-        keys = list(_KEY.finditer(text, section.end(), end))
-        for key, stop in zip(keys, [*(each.start() for each in keys[1:]), end], strict=True):
+        for key, stop in _stretches(_KEY, text, section.end(), end):
             name = key.group(1)
             if named == "options" and name not in _LISTS:
                 continue
@@ -51,6 +47,14 @@ def read_setup_cfg(view: View) -> list[Package]:
             if installation is not main:
                 found += installation.packages()
     return [*main.packages(), *found]
+
+
+def _stretches(
+    pattern: re.Pattern[str], text: str, start: int, end: int
+) -> Iterator[tuple[re.Match[str], int]]:
+    """Each match, and where the next one starts."""
+    found = list(pattern.finditer(text, start, end))
+    yield from zip(found, [*(each.start() for each in found[1:]), end], strict=False)
 
 
 def _read_lines(installation: Installation, view: View, start: int, end: int) -> None:
