@@ -18,6 +18,7 @@ _PACKAGING = (
         re.compile(r"(?:uv|poetry|pdm)\.lock|pylock(?:\.[\w-]+)?\.toml|.*\.lock"),
         "ecolint.frontends.lockfiles",
     ),
+    # Other ecosystems' manifests: their `torch` is not ours, and none of them sets options.
     (re.compile(r"Cargo\.toml|netlify\.toml|book\.toml"), None),
 )
 
