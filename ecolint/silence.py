@@ -7,7 +7,7 @@ from ecolint import fixes
 from ecolint.comments import Region, read_regions
 from ecolint.diagnostics import Applicability, Diagnostic, Edit, Fix
 from ecolint.document import Document, Kind
-from ecolint.suppress import Reach, read_directives
+from ecolint.suppress import UNUSED, Reach, read_directives
 from ecolint.verify import problem_with
 
 # A comment behind an instruction or a value would become part of it here.
@@ -48,9 +48,10 @@ def add_noqa(
 ) -> Silenced:
     """Add `# ecolint: ignore[CODE]` for each finding, or the code to the comment there.
 
-    A finding is left where its kind of file, or its line, can't hold a comment.
+    A finding is left where its kind of file, or its line, can't hold a comment. A comment that
+    silences nothing is not silenced in turn.
     """
-    wanted = [one for one in diagnostics if one.suppressed is None]
+    wanted = [one for one in diagnostics if one.suppressed is None and one.code != UNUSED]
     commented: list[Diagnostic] = []
     if _takes_comments(document):
         for region, row, group in _by_place(document, wanted):
