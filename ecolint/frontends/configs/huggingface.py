@@ -111,8 +111,10 @@ def read(place: Place, reading: Reading) -> None:
 def _is_saved(place: Place, reading: Reading) -> bool:
     """Whether a mapping is a model's or a generation's configuration, not an app's."""
     names = place.node.names.keys()
-    if reading.name in ("config.json", "generation_config.json") and place.up is None:
+    if reading.name == "generation_config.json" and place.up is None:
         return True
+    if reading.name == "config.json" and place.up is None:
+        return bool({"quantization_config", "transformers_version"} & names | _SHAPE_KEYS & names)
     if "_class_name" in names or ("architectures" in names or "model_type" in names):
         return bool(_SHAPE_KEYS & names) or "_class_name" in names
     if not {"use_cache", "disable_compile"} & names:

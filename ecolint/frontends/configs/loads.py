@@ -8,7 +8,7 @@ from typing import Any
 from ecolint.assemble import bitsandbytes, scheme
 from ecolint.dialects import Scheme, Wrapper
 from ecolint.dialects.bitsandbytes import CONFIG_OPTIONS, WRAPPERS
-from ecolint.dialects.configs import NAMED_SCHEMES
+from ecolint.dialects.configs import ENGINE_KEYS, NAMED_SCHEMES
 from ecolint.dialects.launchers import FACTORY_METHODS, OWN_SCRIPT
 from ecolint.embedded import EmbeddedEditor, read_pairs
 from ecolint.facts import Editor, ModelLoad, Quantization, Role, Setting, State, Via
@@ -36,6 +36,9 @@ _LOADING = frozenset(
     {"device_map", "torch_dtype", "attn_implementation", "low_cpu_mem_usage", "quant_method",
      "hf_model_class"}
 )  # fmt: skip
+# Runtimes with an option of the same name, and devices for which the figures don't hold.
+_OTHER_RUNTIMES = re.compile(r"openvino|onnx|ipex|neural|mlx|llama[._-]?cpp|gguf|ctranslate2")
+_OTHER_DEVICES = frozenset({"cpu", "mps", "npu", "tpu", "xla", "hpu"})
 _BACKEND_KEYS = ("backend", "quant_backend", "library", "quantizer", "quantization_backend")
 _AXOLOTL = frozenset({"adapter", "sequence_len", "micro_batch_size", "datasets", "flash_attention"})
 _NAMES: Mapping[str, str] = {
@@ -127,6 +130,9 @@ def _wrapper(place: Place, reading: Reading) -> tuple[Role, Wrapper | None]:
     """Whose options these are, and what for; no wrapper where nothing says that it is a load."""
     role = reading.role(place)
     names = place.node.names.keys()
+    device = _nearest(place, "device", "device_map")
+    if device.is_(*_OTHER_DEVICES) or _runs_elsewhere(place):
+        return role, None
     if "base_model" in names and _AXOLOTL & names:
         return Role.TRAINING, WRAPPERS["axolotl"]
     if place.key == "model_args":
@@ -146,6 +152,24 @@ def _wrapper(place: Place, reading: Reading) -> tuple[Role, Wrapper | None]:
     return role, OWN_SCRIPT.wrapper
 
 
+def _runs_elsewhere(place: Place) -> bool:
+    """Whether the settings name a runtime that has nothing to do with bitsandbytes."""
+    return any(
+        _OTHER_RUNTIMES.search(outer.node.string(key).lower())
+        for outer in place.outwards()
+        for key in (*ENGINE_KEYS, "name", "loader")
+    )
+
+
+def _nearest(place: Place, *names: str) -> Setting[str]:
+    """A text that a mapping, or the closest one around it that does, gives."""
+    for outer in place.outwards():
+        entry = outer.node.get(*names)
+        if entry is not None and entry.value.form is Form.SCALAR:
+            return text_setting(setting(outer, entry))
+    return Setting()
+
+
 def _matches(place: Place) -> bool:
     """Whether the mapping stands under a pattern of model names, as in the web UI's file."""
     return place.entry is not None and place.entry.key.endswith("$")
@@ -159,14 +183,6 @@ def _load(
         name = re.sub(r"[.*$^\\]+$", "", place.entry.key)
         span = place.source.view.span(place.entry.key_start, place.entry.key_end)
         model = Setting(State.KNOWN, name, span, Via.RESOLVED, "")
-    dtype = next(
-        (
-            text_setting(setting(outer, entry))
-            for outer in place.outwards()
-            if (entry := outer.node.get("dtype", "torch_dtype")) is not None
-        ),
-        Setting(),
-    )
     reading.facts += [
         quantization,
         ModelLoad(
@@ -175,7 +191,8 @@ def _load(
             "transformers",
             model=model,
             quantization=quantization,
-            dtype=dtype,
+            dtype=_nearest(place, "dtype", "torch_dtype"),
+            device=_nearest(place, "device", "device_map"),
             modality="diffusion" if library == "diffusers" else "",
             generates=True,
             role=quantization.role,
