@@ -83,4 +83,4 @@ def test_what_calls_the_function_of_a_site_is_kept() -> None:
 
 def test_nesting_beyond_the_parser_is_told() -> None:
     with pytest.raises(UnreadableError, match="nested too deeply"):
-        sites.relevant("x = " + "(" * 50_000 + ")" * 50_000)
+        sites.relevant("load_in_8bit=" + "(" * 50_000 + ")" * 50_000)
