@@ -18,18 +18,20 @@ _NEWEST = (9999, 0, 0)
 class KernelPair:
     """A torchao release, by the numbers that decide, and the torch it was built for.
 
-    Its kernels load from `lowest` to `highest`, both included; `torch` says so in words.
+    Its kernels load from `lowest` to `highest`, both included. `torch` names the version that
+    it was built for, and `advised` tells whether to point anyone to that pair.
     """
 
     torchao: tuple[int, ...]
     lowest: tuple[int, int, int]
     highest: tuple[int, int, int]
     torch: str
+    advised: bool = True
 
 
 _PAIRS = (
     KernelPair((0, 13), (0, 0, 0), (2, 8, 99), "2.8.0"),
-    KernelPair((0, 14, 0), (2, 8, 0), (2, 8, 0), "2.8.0"),
+    KernelPair((0, 14, 0), (2, 8, 0), (2, 8, 0), "2.8.0", advised=False),
     KernelPair((0, 14, 1), (2, 9, 0), (2, 9, 0), "2.9.0"),
     KernelPair((0, 15), (2, 9, 1), (2, 9, 1), "2.9.1"),
     KernelPair((0, 16), (2, 10, 0), (2, 10, 0), "2.10.0"),
@@ -53,8 +55,10 @@ def loads_kernels(pair: KernelPair, torch: str) -> bool:
 
 
 def matching_torchao(torch: str) -> str | None:
-    """Return the newest known torchao that loads its kernels under a torch, None if none does."""
+    """Return the newest known torchao that was built for a torch, None if none was."""
+    given = release(torch)
     for pair in reversed(_PAIRS):
-        if loads_kernels(pair, torch):
+        newer = pair.highest == _NEWEST and given is not None and given >= pair.lowest
+        if pair.advised and (newer or given == release(pair.torch)):
             return ".".join(map(str, (*pair.torchao, 0)[:3]))
     return None

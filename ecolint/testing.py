@@ -145,8 +145,8 @@ def _check_fix(case: Case, document: Document, scope: Scope, found: list[Diagnos
 
 
 def _document(case: Case) -> Document:
-    from ecolint.discovery import kind_of
     from ecolint.document import decode
+    from ecolint.kinds import kind_of
 
     kind = kind_of(case.file)
     if kind is None:
@@ -155,6 +155,7 @@ def _document(case: Case) -> Document:
 
 
 def _scope(case: Case) -> Scope:
+    from ecolint.discovery import role_of_path
     from ecolint.linting import Scope
     from ecolint.project import Project
     from ecolint.settings import Settings
@@ -167,7 +168,8 @@ def _scope(case: Case) -> Scope:
         model=case.model,
         stack=case.stack,
     )
-    return Scope(settings, Project.from_settings(settings))
+    role = role_of_path(os.path.abspath(case.file), os.getcwd())
+    return Scope(settings, Project.from_settings(settings), role)
 
 
 def _findings(case: Case, document: Document, scope: Scope) -> list[Diagnostic]:

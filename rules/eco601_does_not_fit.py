@@ -53,6 +53,7 @@ RULE = Rule(
 
 _SPREADS = frozenset({"auto", "balanced", "balanced_low_0", "sequential"})
 _SMALLER = ("int8", "nf4")
+_PLAIN = frozenset({"fp32", "fp16"})
 
 
 def check(load: ModelLoad, context: Context) -> Iterator[Finding]:
@@ -95,10 +96,13 @@ def _is_on_one_gpu(load: ModelLoad, context: Context) -> bool:
 def _fit(load: ModelLoad, model: Model, card: Gpu, precision: str) -> Fit | None:
     if model.prequantised and load.quantization is None:
         return None
-    batch = load.batch.value if load.batch.known and load.batch.value else 1
+    # Which layers a quantiser leaves in 16 bit is an estimate upwards: the bare size, without
+    # them and without the cache, keeps the bound true.
+    whole = model if precision in _PLAIN else model.params_b
+    batch = (load.batch.known and load.batch.value) or 1
     if load.context.known and load.context.value:
-        return fits(model, card, precision, batch, load.context.value)
-    return fits(model, card, precision, batch)
+        return fits(whole, card, precision, batch, load.context.value)
+    return fits(whole, card, precision, batch)
 
 
 def _way_out(load: ModelLoad, model: Model, card: Gpu) -> str:
