@@ -21,7 +21,8 @@ model = torch.compile(model)
 
 ## Exceptions
 FP8 of vLLM, SGLang or TGI, fine-grained and FBGEMM FP8, FP8 caches, FP8 training and casts for
-storage: all of these have kernels of their own. Kernel benchmarks and single layers.
+storage: all of these have kernels of their own. Kernel benchmarks and single layers. Where
+dynamic float8 is compiled under a condition, the finding is gray.
 
 ## Fix safety
 Unsafe where one is offered: without FP8 the model takes twice the memory and its outputs change.
@@ -35,6 +36,7 @@ from collections.abc import Iterator
 
 from ecolint import phrasing
 from ecolint.diagnostics import Applicability, Severity
+from ecolint.energy import Penalty
 from ecolint.facts import Drop, Method, Quantization, Role
 from ecolint.rule import NOT_TRAINING, Context, Finding, Rule
 from ecolint.sizing import card_of, only_model
@@ -62,7 +64,7 @@ def check(fact: Quantization, context: Context) -> Iterator[Finding]:
     card = card_of(context)
     if not weight_only and card is not None and card.fp8 is False:
         return  # the GPU is the cause then: ECO302
-    compiled = fact.compiled.is_(True)
+    compiled, unsure = fact.compiled.is_(True), fact.compiled.unknown and not weight_only
     loads = context.loads_of(fact)
     model = only_model(loads, context)
     kind = phrasing.unmeasured_kind(fact, loads, model)
@@ -75,8 +77,8 @@ def check(fact: Quantization, context: Context) -> Iterator[Finding]:
         cost = phrasing.nothing_measured(context, "compiled models" if compiled else kind)
     yield Finding(
         fact.method.span or fact.span,
-        f"{_cause(method, compiled)} {cost}; {_way_out(fact, compiled)}",
-        severity=Severity.YELLOW if compiled else phrasing.severity_of(found, RULE.severity),
+        f"{_cause(method, compiled, unsure)} {cost}; {_way_out(fact, compiled)}",
+        severity=_severity(found, compiled, unsure),
         edits=fact.editor.edits(Drop("quantization")),
         fix="Load in 16-bit",
         evidence=phrasing.evidence(found) if found else None,
@@ -84,9 +86,17 @@ def check(fact: Quantization, context: Context) -> Iterator[Finding]:
     )
 
 
-def _cause(method: Method, compiled: bool) -> str:
+def _severity(found: Penalty | None, compiled: bool, unsure: bool) -> Severity:
+    if unsure:
+        return Severity.GRAY
+    return Severity.YELLOW if compiled else phrasing.severity_of(found, RULE.severity)
+
+
+def _cause(method: Method, compiled: bool, unsure: bool) -> str:
     if compiled:
         return f"{method.value} unpacks to 16-bit before every product, even compiled:"
+    if unsure:
+        return f"{method.value}, where no torch.compile reaches it,"
     return f"{method.value} without torch.compile"
 
 

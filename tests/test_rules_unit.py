@@ -2,7 +2,7 @@
 
 import ast
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -277,6 +277,27 @@ def test_more_than_one_sequence_is_fine() -> None:
     assert judge("ECO201", Serving(HERE, "vllm", "LLM", concurrency=known(2))) == []
 
 
+# --- float8 ----------
+
+
+@pytest.mark.parametrize(
+    ("method", "compiled", "severity"),
+    [
+        (Method.FP8_DYNAMIC, known(False), Severity.RED),
+        (Method.FP8_DYNAMIC, Setting(), Severity.RED),
+        (Method.FP8_DYNAMIC, Setting(State.UNKNOWN), Severity.GRAY),
+        (Method.FP8_DYNAMIC, known(True), None),
+        (Method.FP8_WEIGHT_ONLY, known(True), Severity.YELLOW),
+        (Method.FP8_WEIGHT_ONLY, Setting(State.UNKNOWN), Severity.RED),
+        (Method.FP8, known(False), None),
+    ],
+)
+def test_float8(method: Method, compiled: Setting[bool], severity: Severity | None) -> None:
+    fact = Quantization(HERE, "torchao", "X", known(method), compiled=compiled)
+    found = judge("ECO301", fact)
+    assert [one.severity for one in found] == ([severity] if severity else [])
+
+
 # --- packages and pairs ----------
 
 
@@ -320,6 +341,15 @@ def test_pairs(torchao: str, torch: str, loads: bool) -> None:
     pair = kernel_pair(torchao)
     assert pair is not None
     assert loads_kernels(pair, torch) is loads
+
+
+def test_an_old_bitsandbytes_is_shown_by_rows_of_both_stacks() -> None:
+    editor = Recorder()
+    (found,) = judge("ECO403", Package(HERE, "bitsandbytes", version="0.43.1", editor=editor))
+    assert found.evidence is not None
+    sessions = {row.session.id for row in map(find_row, found.evidence.rows) if row}
+    assert len(sessions) == 2
+    assert [type(one) for one in editor.asked] == [Set]
 
 
 def test_a_release_outside_the_table_is_unknown() -> None:
@@ -437,8 +467,8 @@ def test_sizes(name: str, text: str) -> None:
 # --- what all rules have in common ----------
 
 
-def modules() -> Iterator[Path]:
-    return (path for path in sorted(RULES.glob("*.py")) if path.name != "__init__.py")
+def modules() -> list[Path]:
+    return [path for path in sorted(RULES.glob("*.py")) if path.name != "__init__.py"]
 
 
 def each(function: Callable[..., None]) -> Any:
