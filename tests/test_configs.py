@@ -237,6 +237,80 @@ def test_djl_options_are_its_engine_s() -> None:
     assert edited == text.replace('"1"', '"8"')
 
 
+def test_amazon_ecs_calls_arguments_a_command() -> None:
+    text = (
+        '{"containerDefinitions": [{"image": "vllm/vllm-openai:v0.9.0", '
+        '"command": ["--model", "a/b-7b", "--max-num-seqs", "1"]}]}'
+    )
+    assert serving("task.json", text).concurrency.is_(1)
+
+
+def test_an_endpoint_of_hugging_face_names_its_image_by_url() -> None:
+    text = (
+        '{"compute": {"accelerator": "gpu", "instanceType": "nvidia-a10g", "instanceSize": "x1"}, '
+        '"model": {"image": {"custom": {"url": "ghcr.io/huggingface/text-generation-inference:2", '
+        '"env": {"MODEL_ID": "a/b-7b", "QUANTIZE": "bitsandbytes"}}}}}'
+    )
+    _, facts = read("endpoint.json", text)
+    assert facts.of(Quantization)[0].method.is_(Method.INT8)
+    assert [one.kind for one in facts.of(Hardware)] == ["hf_endpoints_instance_type"]
+
+
+CONFIG_MAP = """\
+kind: ConfigMap
+data:
+  LOAD_IN_4BIT: "true"
+  MODEL_ID: a/b-1b
+  app.yaml: |
+    # settings
+    model: a/b-7b
+    model_kwargs:
+      load_in_8bit: true
+      device_map: auto
+  run.sh: |
+    vllm serve a/b-7b \\
+    --enforce-eager \\
+    --max-num-seqs 1
+  notes.txt: |
+    load_in_8bit: true
+"""
+
+
+def test_files_inside_a_config_map_are_read_and_edited_in_place() -> None:
+    _, facts = read("cm.yaml", CONFIG_MAP)
+    eight, four = facts.of(Quantization)
+    assert said(CONFIG_MAP, eight.method.span) == "load_in_8bit: true"
+    assert four.method.is_(Method.NF4)
+    edited = apply(CONFIG_MAP, eight.editor.edits(Set("threshold", 0.0)))
+    assert edited == CONFIG_MAP.replace(
+        "8bit: true\n      device", "8bit: true\n      llm_int8_threshold: 0.0\n      device"
+    )
+    edited = apply(CONFIG_MAP, eight.editor.edits(Drop("quantization")))
+    assert edited == CONFIG_MAP.replace("      load_in_8bit: true\n", "", 1)
+    (script,) = facts.of(Serving)
+    edited = apply(CONFIG_MAP, script.editor.edits(Drop("eager")))
+    assert edited == CONFIG_MAP.replace("    --enforce-eager \\\n", "")
+
+
+def test_kuberay_carries_ray_s_configuration_as_text() -> None:
+    text = """\
+kind: RayService
+spec:
+  serveConfigV2: |
+    applications:
+      - args:
+          llm_configs:
+            - model_loading_config: {model_id: a/b-7b}
+              engine_kwargs:
+                enforce_eager: true
+                max_num_seqs: 1
+"""
+    found = serving("ray.yaml", text)
+    assert (found.model.value, found.concurrency.value) == ("a/b-7b", 1)
+    edited = apply(text, found.editor.edits(Drop("eager")))
+    assert edited == text.replace("                enforce_eager: true\n", "")
+
+
 # --- engines ----------------------------------------------------------------------------------
 
 VALUES = """\
@@ -378,6 +452,21 @@ def test_llama_factory_infers_unless_it_trains() -> None:
     assert load("sft.yaml", text + "stage: sft\ndo_train: true\n").role is Role.TRAINING
     _, facts = read("infer.yaml", text.replace("huggingface", "vllm"))
     assert not facts.of(Quantization)
+
+
+def test_the_web_ui_keeps_settings_by_a_pattern_of_names() -> None:
+    text = "Mistral-7B.*$:\n  loader: Transformers\n  load_in_8bit: true\n"
+    found = load("models/config-user.yaml", text)
+    assert found.model.value == "Mistral-7B"
+    assert found.quantization is not None
+    assert found.quantization.library == "text-generation-webui"
+
+
+def test_litgpt_names_a_mode() -> None:
+    text = "checkpoint_dir: checkpoints/mistralai/Mistral-7B-v0.1\nquantize: bnb.int8\n"
+    found = load("serve.yaml", text)
+    assert found.quantization is not None
+    assert found.quantization.method.is_(Method.INT8)
 
 
 def test_lm_eval_takes_pairs_in_a_string() -> None:

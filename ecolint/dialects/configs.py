@@ -44,7 +44,7 @@ MODEL_KEYS = (
     "base_model", "base_model_id", "model_source", "model_id", "hf_model_id",
     "model_name", "model_path",
     "pretrained", "repo_id", "hf_model", "hf_repo", "model_repo", "llm_model", "model_tag",
-    "model", "checkpoint", "llm", "_name_or_path",
+    "model", "checkpoint", "checkpoint_dir", "llm", "_name_or_path",
 )  # fmt: skip
 MODEL_SECTIONS = frozenset(
     {"model", "llm", "models", "base_model", "model_config", "model_loading_config",

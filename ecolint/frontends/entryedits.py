@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ecolint.diagnostics import Edit
+from ecolint.document import Quoting, View
 from ecolint.facts import Change, Drop, Editor, Respell, Set
 from ecolint.frontends.mapping import Entry, Form, Node, Source, Syntax, snake
 
@@ -315,9 +316,26 @@ def _cut_run(
 
 def _edits(source: Source, cuts: Sequence[tuple[int, int, str]]) -> list[Edit] | None:
     """The edits of the document; None where nothing is to be done or the view is read-only."""
-    made = [source.view.edit(start, end, content) for start, end, content in cuts]
+    view = source.view
+    if view.offsets is not None and view.quoting is Quoting.PLAIN:
+        cuts = [_fitted(view, *cut) for cut in cuts]
+    made = [view.edit(start, end, content) for start, end, content in cuts]
     kept = [edit for edit in made if edit is not None]
     return kept if kept and len(kept) == len(made) else None
+
+
+def _fitted(view: View, start: int, end: int, content: str) -> tuple[int, int, str]:
+    """A cut of a file inside a file, whose lines are indented by more than it knows."""
+    text = view.text
+    if "\n" in content:
+        line = view.at(_line_start(text, start))
+        outer = view.document.text
+        indent = outer[_line_start(outer, line) : line]
+        return start, end, content.replace("\n", "\n" + " " * len(indent))
+    if start and text[start - 1] == "\n" and text[end - 1 : end] == "\n":
+        # The line break before goes instead of the one behind, where indentation follows.
+        return start - 1, end - 1, content
+    return start, end, content
 
 
 def _line_start(text: str, at: int) -> int:

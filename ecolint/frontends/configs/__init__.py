@@ -11,6 +11,7 @@ from ecolint.frontends.mapping import Anchored, Place, Source, walk
 
 # module → keys (snake_case) of a mapping that it wants to see, the most telling family first
 FAMILIES: dict[str, frozenset[str]] = {
+    "embedded_files": frozenset({"serve_config_v2", "runtime_env_yaml", "data", "string_data"}),
     "huggingface": frozenset(
         {"architectures", "model_type", "use_cache", "disable_compile", "_class_name"}
     ),

@@ -115,7 +115,7 @@ def _listed_variable(source: Source, item: Node) -> tuple[str, Setting[Any]]:
 
 def image_word(source: Source, node: Node) -> Word | None:
     """The image that a mapping names, in one string or as repository and tag."""
-    entry = node.get(*_IMAGE_KEYS)
+    entry = node.get(*_IMAGE_KEYS) or (node.get("url") if "env" in node.names else None)
     if entry is None:
         return None
     value = entry.value
@@ -145,7 +145,10 @@ def _command(place: Place) -> tuple[list[Word], list[Word]]:
     composed = "entrypoint" in node.names or (place.up is not None and place.up.key == "services")
     if composed:
         return said("entrypoint"), said("command")
-    return said("command"), said("args", "docker_args")
+    command, arguments = said("command"), said("args", "docker_args")
+    if command and command[0].text.startswith("-"):
+        return [], [*command, *arguments]  # Amazon ECS, whose `command` is the image's CMD
+    return command, arguments
 
 
 def _is_script(node: Node) -> bool:

@@ -48,7 +48,9 @@ def read(place: Place, reading: Reading) -> None:
     entries: dict[str, Entry] = {}
     for name, entry in place.node.names.items():
         option = name if name in engine.options else aliases.get(name, name)
-        if option in engine.options and option not in entries:
+        if option not in engine.options or option in entries:
+            continue
+        if engine.options[option].field != "model" or entry.value.form is Form.SCALAR:
             entries[option] = entry
     given = {name: _setting(engine.options[name], place, entry) for name, entry in entries.items()}
     editor: Editor = EntryEditor(
