@@ -1,6 +1,8 @@
 """Which files are found, of which kind, and what their place says."""
 
 import os
+import shutil
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -154,6 +156,54 @@ def test_gitignore_is_honoured_nested_negated_and_up_to_the_repository(
     assert found() == ["keep.py"]
     (tmp_path / "sub/.gitignore").unlink()
     assert found() == ["keep.py", "deep/z.py"]
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+@pytest.mark.parametrize(
+    "patterns",
+    [
+        "*.py",
+        "# all\n\n/*.py\n!/a.py",
+        "sub/",
+        "sub",
+        "/deep/sub/x.py",
+        "deep/**/x.py",
+        "**/x.py",
+        "sub/**\n!sub/x.py",
+        "sub/*\n!sub/x.py",
+        "deep/*.py",
+        "x.p[xyz]",
+        "\\#odd.py\n?.py",
+        "*\n!*/\n!*.yaml",
+        "sub/x.py\n!x.py",
+        "deep/",
+        "dee*",
+        "[[:lower:]].py",
+        "[!a].py",
+        "[]x].py",
+        "sub/  ",
+        "x.py\\ ",
+        "\ufeffx.py",
+        "!x.py",
+        "**",
+        "deep/**/",
+        "/",
+        "su?/*.py",
+        "deep/sub/../x.py",
+        "*b.y*l",
+        "[z-a]",
+    ],
+)
+def test_gitignore_means_what_git_takes_it_for(tree: Tree, tmp_path: Path, patterns: str) -> None:
+    tree("a.py", "x.py", "b.yaml", "#odd.py", "sub/x.py", "sub/y.yaml", "deep/x.py")
+    tree("deep/sub/x.py", "deep/sub/sub/x.py", "deep/er/x.yaml")
+    (tmp_path / ".gitignore").write_text(patterns + "\n")
+    subprocess.run(["git", "init", "-q", "."], check=True)
+    listed = subprocess.run(
+        ["git", "-c", "core.quotePath=off", "ls-files", "-o", "--exclude-standard"],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert sorted(found()) == sorted(set(listed.stdout.splitlines()) - {".gitignore"})
 
 
 def test_what_git_excludes_privately_is_left_out(tree: Tree, tmp_path: Path) -> None:
