@@ -35,6 +35,7 @@ Unsafe where one is offered: without FP8 the model takes twice the memory and it
 from collections.abc import Iterator
 
 from ecolint import phrasing
+from ecolint.catalog import Gpu
 from ecolint.diagnostics import Applicability, Severity
 from ecolint.energy import Penalty
 from ecolint.facts import Drop, Method, Quantization, Role
@@ -77,7 +78,7 @@ def check(fact: Quantization, context: Context) -> Iterator[Finding]:
         cost = phrasing.nothing_measured(context, "compiled models" if compiled else kind)
     yield Finding(
         fact.method.span or fact.span,
-        f"{_cause(method, compiled, unsure)} {cost}; {_way_out(fact, compiled)}",
+        f"{_cause(method, compiled, unsure)} {cost}; {_way_out(fact, card, compiled)}",
         severity=_severity(found, compiled, unsure),
         edits=fact.editor.edits(Drop("quantization")),
         fix="Load in 16-bit",
@@ -100,7 +101,9 @@ def _cause(method: Method, compiled: bool, unsure: bool) -> str:
     return f"{method.value} without torch.compile"
 
 
-def _way_out(fact: Quantization, compiled: bool) -> str:
+def _way_out(fact: Quantization, card: Gpu | None, compiled: bool) -> str:
+    if card is not None and card.fp8 is False:
+        return "load the model in 16-bit"
     if fact.library in ("vllm", "sglang", "tgi"):
         return f"use {fact.library}'s own FP8 (quantization fp8), or 16-bit"
     if fact.method.is_(Method.FP8_WEIGHT_ONLY):

@@ -69,11 +69,10 @@ def _is_served(load: ModelLoad, context: Context) -> bool:
 def _quantization(fact: Quantization, card: Gpu) -> Iterator[Finding]:
     if fact.method.is_(Method.FP8, Method.FP8_DYNAMIC) and card.fp8 is False:
         falls_back = fact.library in _FALL_BACK
-        how = "it unpacks the weights and multiplies in 16-bit" if falls_back else "it can't run"
+        how = "weights are unpacked and multiplied in 16-bit" if falls_back else "this fails to run"
         yield Finding(
             fact.method.span or fact.span,
-            f"{card.name} has no FP8 units, so {how}; use 16-bit, or INT8 or 4-bit kernels made "
-            "for it (AWQ, GPTQ)",
+            f"{card.name} has no FP8 units, so {how}; use 16-bit, or kernels made for it (AWQ, GPTQ)",
             severity=Severity.YELLOW if falls_back else RULE.severity,
         )
     yield from _bfloat16(fact, fact.compute_dtype, "compute_dtype", card)

@@ -32,7 +32,7 @@ There is no fix: the memory may be wanted for a larger batch.
 from collections.abc import Iterator
 
 from ecolint import phrasing
-from ecolint.diagnostics import Severity
+from ecolint.diagnostics import Provenance, Severity
 from ecolint.energy import fits
 from ecolint.facts import Method, ModelLoad
 from ecolint.rule import Context, Finding, Rule
@@ -70,6 +70,8 @@ def check(load: ModelLoad, context: Context) -> Iterator[Finding]:
     found = phrasing.cost_of(precision, model, context)
     least = found and (found.low_pct if found.pct is None else found.pct)
     if found is None or times < _TIMES_OVER or not least or least <= 0:
+        return
+    if found.provenance is Provenance.EXTRAPOLATED:
         return
     yield Finding(
         quantization.method.span or load.span,
