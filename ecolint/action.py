@@ -3,7 +3,7 @@
 from enum import Enum
 
 
-class Action(str, Enum):
+class Action(Enum):
     """Report them, mend them, show the mending, or silence them with comments."""
 
     CHECK = "check"

@@ -77,7 +77,11 @@ class Cache:
         import json
 
         fingerprint = _fingerprint(self._settings)
-        entries = {key: [*e.stamp, e.digest, e.findings] for key, e in self._all().items()}
+        entries = {
+            key: [*entry.stamp, entry.digest, entry.findings]
+            for key, entry in self._all().items()
+            if os.path.exists(key)
+        }
         content = json.dumps([fingerprint, _plugins(), entries], separators=(",", ":"))
         try:
             os.makedirs(self._folder, exist_ok=True)

@@ -65,13 +65,13 @@ class _Console:
 def run(
     paths: Sequence[str],
     hierarchy: SettingsOf,
-    action: str = Action.CHECK,
+    action: Action = Action.CHECK,
     progress: Callable[[int, int], None] | None = None,
 ) -> Result:
     """Check files and folders.
 
-    `action` is a value of Action; `progress` is told how many of how many files that matter
-    are done. What stands in the way is printed on stderr, a line each.
+    `progress` is told how many of how many files that matter are done. What stands in the way
+    is printed on stderr, a line each.
 
     Raises:
         SettingsError: a configuration file can't be used.
@@ -81,7 +81,6 @@ def run(
     sources = list(discover(paths, hierarchy, console))
     if len(sources) > _MANY_FILES:
         gate.sharpen()
-    action = Action(action)
     memory = _Memory(action)
     known: list[Diagnostic] = []
     hits: list[Source] = []
@@ -101,7 +100,7 @@ def run(
 
 
 def run_text(
-    raw: bytes, path: str, hierarchy: SettingsOf, action: str = Action.CHECK
+    raw: bytes, path: str, hierarchy: SettingsOf, action: Action = Action.CHECK
 ) -> tuple[Result, bytes]:
     """Check text that is in no file (stdin) as if it were at `path`.
 
@@ -116,7 +115,7 @@ def run_text(
     from ecolint.analysis import analyse
     from ecolint.project import Project
 
-    outcome = analyse(raw, source, Project.from_settings(settings), Action(action))
+    outcome = analyse(raw, source, Project.from_settings(settings), action)
     _report(outcome, console)
     after = raw if outcome.after is None else outcome.after
     return _result([], [outcome], 1, console.failed), after

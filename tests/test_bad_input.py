@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from ecolint import gate
+from ecolint.action import Action
 from ecolint.document import MAX_BYTES
 from ecolint.kinds import Kind
 from ecolint.runner import Result, run
@@ -31,7 +32,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def check(*paths: str, action: str = "check") -> Result:
+def check(*paths: str, action: Action = Action.CHECK) -> Result:
     """Check, and see that the sound file was judged all the same."""
     hierarchy = Hierarchy({"cache": False, "unsafe_fixes": True}, isolated=True)
     result = run(paths or ["."], hierarchy, action)
@@ -281,14 +282,14 @@ def test_an_interrupt_stops_the_run(folder: Path, monkeypatch: pytest.MonkeyPatc
 )
 def test_damaged_files_never_stop_a_fix(folder: Path, change: Callable[[str], str]) -> None:
     (folder / "damaged.py").write_bytes(change(GOOD).encode("utf-8", "surrogatepass"))
-    check(action="fix")
+    check(action=Action.FIX)
     settled = (folder / "damaged.py").read_bytes()
-    run(["."], Hierarchy({"cache": False, "unsafe_fixes": True}, isolated=True), "fix")
+    run(["."], Hierarchy({"cache": False, "unsafe_fixes": True}, isolated=True), Action.FIX)
     assert (folder / "damaged.py").read_bytes() == settled
 
 
 def test_a_fix_leaves_a_file_alone_that_cannot_be_read(folder: Path) -> None:
     raw = b'print "x"\nf(load_in_8bit=True)  # ecolint: nothing\n'
     (folder / "py2.py").write_bytes(raw)
-    check(action="fix")
+    check(action=Action.FIX)
     assert (folder / "py2.py").read_bytes() == raw

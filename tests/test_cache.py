@@ -204,6 +204,14 @@ def test_old_caches_are_thrown_away(project: Path) -> None:
     assert len(list((project / FOLDER).glob("*/*.json"))) == 8
 
 
+def test_a_file_that_is_gone_is_forgotten(project: Path) -> None:
+    check()
+    (project / "clean.py").unlink()
+    (project / "dirty.py").write_text(2 * DIRTY)
+    check()
+    assert list(json.loads(stored(project).read_text())[2]) == [str(project / "dirty.py")]
+
+
 def test_a_run_that_read_little_writes_nothing(project: Path) -> None:
     (project / "dirty.py").unlink()
     check()

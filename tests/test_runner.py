@@ -34,7 +34,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def check(*paths: str, action: str = "check", **changes: Any) -> Result:
+def check(*paths: str, action: Action = Action.CHECK, **changes: Any) -> Result:
     changes = {"cache": False, **changes}
     return run(paths or ["."], Hierarchy(changes, isolated=True), action)
 
@@ -63,7 +63,7 @@ def test_a_pool_finds_what_one_process_finds(project: Path) -> None:
         seen.append((done, total))
 
     hierarchy = Hierarchy({"jobs": 2, "cache": False}, isolated=True)
-    assert run(["."], hierarchy, "check", progress) == check(jobs=1)
+    assert run(["."], hierarchy, Action.CHECK, progress) == check(jobs=1)
     assert seen == [(n, 12) for n in range(1, 13)]
 
 
@@ -169,7 +169,7 @@ def test_a_comment_that_silences_nothing_is_a_finding_with_a_fix(project: Path) 
     (project / "a.py").write_text(text)
     (note,) = check().diagnostics
     assert (note.code, note.severity) == ("ECO900", Severity.GRAY)
-    assert len(check(action="fix").fixed) == 1
+    assert len(check(action=Action.FIX).fixed) == 1
     assert (project / "a.py").read_text() == "f(enforce_eager=None)\n"
 
 
@@ -218,21 +218,21 @@ def test_a_front_end_that_fails_is_told_and_other_files_go_on(
 
 def test_a_fix_writes_a_diff_does_not(project: Path) -> None:
     (project / "a.py").write_text(DIRTY + SERVER)
-    result = check(action="diff", fix=True)
+    result = check(action=Action.DIFF, fix=True)
     assert "-f(enforce_eager=True)\n+f(enforce_eager=False)\n" in result.diff
     assert [one.code for one in result.fixed] == ["ECO301"]
     assert (project / "a.py").read_text() == DIRTY + SERVER
-    result = check(action="fix", fix=True)
+    result = check(action=Action.FIX, fix=True)
     assert codes(result) == ["a.py:2:ECO201"]
     assert (project / "a.py").read_text() == "f(enforce_eager=False)\n" + SERVER
-    result = check(action="fix", fix=True, unsafe_fixes=True)
+    result = check(action=Action.FIX, fix=True, unsafe_fixes=True)
     assert codes(result) == []
     assert (project / "a.py").read_text() == "f(enforce_eager=False)\ng(max_num_seqs=8)\n"
 
 
 def test_what_may_not_be_fixed_stays(project: Path) -> None:
     (project / "a.py").write_text(DIRTY)
-    assert codes(check(action="fix", unfixable=("eager-mode",))) == ["a.py:1:ECO301"]
+    assert codes(check(action=Action.FIX, unfixable=("eager-mode",))) == ["a.py:1:ECO301"]
     assert (project / "a.py").read_text() == DIRTY
 
 
@@ -246,9 +246,9 @@ def test_comments_are_added_on_request(project: Path) -> None:
 
 def test_text_from_nowhere_is_checked_as_the_file_it_stands_for(project: Path) -> None:
     hierarchy = Hierarchy({"fix": True, "force_exclude": True}, isolated=True)
-    result, after = run_text(DIRTY.encode(), "src/a.py", hierarchy, "fix")
+    result, after = run_text(DIRTY.encode(), "src/a.py", hierarchy, Action.FIX)
     assert (result.diagnostics, after) == ((), b"f(enforce_eager=False)\n")
-    result, after = run_text(DIRTY.encode(), "build/a.py", hierarchy, "fix")
+    result, after = run_text(DIRTY.encode(), "build/a.py", hierarchy, Action.FIX)
     assert (result.fixed, after) == ((), DIRTY.encode())
     result, after = run_text(b"x = 1\n", "a.py", hierarchy)
     assert (result.files, result.diagnostics, after) == (1, (), b"x = 1\n")
