@@ -379,6 +379,21 @@ def test_an_inverted_option_is_turned_round() -> None:
     assert edited == text.replace("true", "false")
 
 
+def test_options_may_carry_the_engine_s_name() -> None:
+    text = "model_name_or_path: a/b-7b\ninfer_backend: vllm\nvllm_enforce_eager: true\n"
+    assert serving("infer.yaml", text).eager.is_(True)
+    text = "model_name: a/b-7b\nuse_vllm: true\nvllm_enforce_eager: true\n"
+    found = serving("app.yaml", text)
+    assert found.engine == "vllm"
+    edited = apply(text, found.editor.edits(Drop("eager")))
+    assert edited == "model_name: a/b-7b\nuse_vllm: true\n"
+
+
+def test_the_engine_inside_a_trainer_trains() -> None:
+    text = "actor_rollout_ref:\n  rollout: {name: vllm, enforce_eager: true, max_num_seqs: 1}\n"
+    assert serving("ppo.yaml", text).role is Role.TRAINING
+
+
 def test_values_for_tgi_are_told_by_its_image() -> None:
     text = (
         "image: {repository: ghcr.io/huggingface/text-generation-inference, tag: 2.4.0}\n"

@@ -21,7 +21,8 @@ _ALSO_SERVING = frozenset(
 TRAINING_KEYS = (TRAINING_FLAGS - _ALSO_SERVING) | frozenset(
     {"train_micro_batch_size_per_gpu", "train_batch_size", "optimizer", "training_args",
      "training_arguments", "trainer", "sequence_len", "num_train_steps", "lora_target_linear",
-     "per_device_batch_size", "gradient_accumulation", "training", "peft_type", "beta_dpo"}
+     "per_device_batch_size", "gradient_accumulation", "training", "peft_type",
+     "actor_rollout_ref"}
 )  # fmt: skip
 TRAINING_VALUES: Mapping[str, frozenset[str]] = {
     "adapter": frozenset({"lora", "qlora"}),
@@ -83,6 +84,8 @@ OWN_OPTIONS: tuple[tuple[Engine, frozenset[str]], ...] = (
                       "max_num_batched_tokens", "enable_prefix_caching",
                       "no_enable_prefix_caching", "tensor_parallel_size", "max_model_len",
                       "enable_chunked_prefill", "kv_cache_dtype", "served_model_name"})),
+    (VLLM, frozenset({"vllm_enforce_eager", "vllm_max_num_seqs", "use_vllm", "vllm_gpu_util",
+                      "vllm_maxlen", "vllm_max_model_len"})),
     (SGLANG, frozenset({"max_running_requests", "disable_cuda_graph", "disable_radix_cache",
                         "mem_fraction_static", "torchao_config", "chunked_prefill_size",
                         "enable_torch_compile"})),
