@@ -72,7 +72,7 @@ def _quantization(fact: Quantization, card: Gpu) -> Iterator[Finding]:
         how = "weights are unpacked and multiplied in 16-bit" if falls_back else "this fails to run"
         yield Finding(
             fact.method.span or fact.span,
-            f"{card.name} has no FP8 units, so {how}; use 16-bit, or kernels made for it (AWQ, GPTQ)",
+            f"{card.name} has no FP8 units, so {how}; use 16-bit, or AWQ or GPTQ kernels",
             severity=Severity.YELLOW if falls_back else RULE.severity,
         )
     yield from _bfloat16(fact, fact.compute_dtype, "compute_dtype", card)
