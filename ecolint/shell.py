@@ -6,7 +6,8 @@ from typing import Any
 from ecolint.document import UnreadableError, View
 from ecolint.facts import Fact, Role, Setting
 from ecolint.gate import COMMANDS
-from ecolint.shellgrammar import Assignment, Command, split
+from ecolint.shellcommand import Assignment, Command
+from ecolint.shellgrammar import split
 from ecolint.shellscope import UNKNOWN, Piece, Scope
 from ecolint.shellwords import Syntax
 
@@ -61,7 +62,8 @@ def read_script(
     exported: dict[str, Setting[Any]] = {}
     trains = False
     for command in split(view, syntax=syntax, scope=scope, start=start, end=end):
-        facts.extend(_read(view, command, role, env or {}, exported, depth))
+        if command.runs:
+            facts.extend(_read(view, command, role, env or {}, exported, depth))
         trains = trains or any(_trains(word.text) for word in command.words)
     return facts if trains else facts + read_environment(exported, role)
 

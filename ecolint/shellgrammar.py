@@ -9,37 +9,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from ecolint.document import View
+from ecolint.outcomes import Outcome, opposite
+from ecolint.shellcommand import Assignment, Command, Exports, read_heredoc
+from ecolint.shellconditions import (
+    Reach,
+    Token,
+    judge_arithmetic,
+    judge_command,
+    judge_pattern,
+    judge_test,
+)
 from ecolint.shellscope import UNKNOWN, Field, Piece, Scope, Value, word_of
 from ecolint.shellwords import MAX_NESTING, Syntax, WordReader, closing
 from ecolint.words import Word
-
-
-@dataclass(frozen=True, slots=True)
-class Assignment:
-    """`NAME=value` as written at `start`..`end` of the view; `exported` reaches programs."""
-
-    name: str
-    value: Word
-    start: int
-    end: int
-    exported: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Command:
-    """One simple command.
-
-    `assigned` is what it sets itself, `environment` what it finds exported (the last of a
-    name counts), `written` the files it writes, `heredoc` the text it is fed; `literal`
-    tells that the shell leaves that text alone.
-    """
-
-    words: tuple[Word, ...]
-    assigned: tuple[Assignment, ...] = ()
-    environment: tuple[Assignment, ...] = ()
-    written: tuple[str, ...] = ()
-    heredoc: View | None = None
-    literal: bool = True
 
 
 @dataclass(slots=True)
@@ -51,6 +33,7 @@ class _Draft:
     heredoc: View | None = None
     literal: bool = True
     fed: bool = False
+    runs: bool = True
 
     @property
     def empty(self) -> bool:
@@ -72,7 +55,15 @@ _REDIRECTION = re.compile(r"(?:\d+|&|\{\w+\})?(<<<|<<-|<<|<&|<>|>>|>\||>&|[<>])(
 _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)(\[[^]\n]*\])?(\+?)=")
 _DECLARING = frozenset({"export", "declare", "typeset", "local", "readonly"})
 _PATTERN = re.compile(r"(?:[^)'\"\n]|'[^'\n]*'|\"[^\"\n]*\")*\)?")
-_PASSED = frozenset({"!", "time", "coproc", "then", "do"})
+_IF = re.compile(r"\b(?:el)?if\b")
+_CASE = re.compile(r"\bcase\b")
+_LIST = re.compile(r"[;\n]")
+_VARIABLE = re.compile(r"\$[({]?([A-Za-z_]\w*)")
+_TEST_SIGN = re.compile(r"&&|\|\||[()<>]")
+_CONDITION_SIZE = 400
+_PASSED = frozenset({"!", "time", "coproc", "do"})
+_ALTERNATIVES = frozenset({"then", "elif", "else"})
+_OPENING_WORDS = {"if": "if", "while": "loop", "until": "loop"}
 _CLOSING_WORDS = {"fi": ("if",), "done": ("loop",), "esac": ("case",), "}": ("group", "function")}
 
 
@@ -115,10 +106,12 @@ class _Splitter:
         self._draft = _Draft()
         self._line: list[_Draft] = []
         self._pending: list[_Pending] = []
-        self._exported: dict[str, Assignment] = {}
-        self._exports_all = False
-        self._environment: tuple[Assignment, ...] = ()
-        self._unsure = False
+        self._exports = Exports()
+        self._reach = Reach()
+        self._judged: Outcome | None = None
+        self._negated = False
+        self._unrun = 0
+        self._subject: Word | None = None
         self._function_next = False
         self._pattern_next = False
         self._depth = depth
@@ -144,6 +137,7 @@ class _Splitter:
                 tuple(draft.written),
                 draft.heredoc,
                 draft.literal,
+                draft.runs,
             )
         self._line.clear()
 
@@ -172,7 +166,7 @@ class _Splitter:
             reader.at += 1
             if char == "\n":
                 self._flush()
-                self._unsure = False
+                self._reach.follow("")
                 self._read_heredocs()
         elif redirection := _REDIRECTION.match(text, at, reader.end):
             self._redirect(redirection)
@@ -184,7 +178,7 @@ class _Splitter:
             reader.at += 1
             self._flush()
             if self._scope.innermost == "subshell":
-                self._scope.leave()
+                self._leave()
         elif char in "<>":
             reader.at = closing(text, min(at + 1, reader.end - 1), reader.end)
             self._draft.words.append(Word("", self._view, at, reader.at, False, -1, False))
@@ -193,11 +187,13 @@ class _Splitter:
 
     def _operator(self, operator: re.Match[str]) -> None:
         self._words.at = operator.end()
-        self._flush()
         sign = operator.group()
-        self._unsure = sign in ("&&", "||")
+        piped = sign in ("|", "|&")
+        self._flush(piped=piped)
+        if not piped:
+            self._reach.follow(sign)
         if (sign.startswith(";;") or sign == ";&") and self._scope.innermost == "case":
-            self._scope.branch()
+            self._branch()
             self._pattern_next = True
 
     def _open(self) -> None:
@@ -208,11 +204,13 @@ class _Splitter:
             self._draft = _Draft()
             self._function_next = True
         elif text.startswith("((", reader.at) and not self._draft.words:
-            reader.at = closing(text, reader.at, reader.end)
+            start = reader.at
+            reader.at = closing(text, start, reader.end)
+            self._judged = judge_arithmetic(text[start : reader.at], self._scope)
         else:
             reader.at += 1
             self._flush()
-            self._scope.enter("function" if self._function_next else "subshell")
+            self._enter("function" if self._function_next else "subshell")
             self._function_next = False
 
     # --- words ---------------------------------------------------------------------------
@@ -241,13 +239,10 @@ class _Splitter:
         name, index, plus = found.groups()
         start = reader.at
         reader.at = found.end()
-        exported = declaring and self._exports()
+        exported = declaring and self._marks_export()
         if self._text.startswith("(", reader.at) and not index:
             items = self._array()
-            if plus:
-                self._scope.extend(name, items, unsure=self._unsure)
-            else:
-                self._scope.assign(name, items, unsure=self._unsure)
+            self._give(name, items, plus)
             self._draft.assigned.append(
                 Assignment(name, word_of(UNKNOWN[0], self._view, start, reader.at), start, start)
             )
@@ -256,15 +251,28 @@ class _Splitter:
         value = self._scalar()
         if index:
             self._scope.assign(name, UNKNOWN)
-        elif plus:
-            self._scope.join(name, value, unsure=self._unsure)
-        else:
-            self._scope.assign(name, (value,), unsure=self._unsure)
+        elif plus and self._reach.step is not Outcome.FALSE:
+            self._scope.join(name, value, unsure=self._reach.step is not Outcome.TRUE)
+        elif not plus:
+            self._give(name, (value,), plus)
         word = word_of(value, self._view, begin, reader.at)
         self._draft.assigned.append(Assignment(name, word, start, reader.at, exported))
         return True
 
-    def _exports(self) -> bool:
+    def _give(self, name: str, value: Value, plus: str) -> None:
+        """Assign to a variable, or append to it, as far as that surely happens."""
+        step = self._reach.step
+        unsure = step is not Outcome.TRUE
+        if step is Outcome.FALSE:
+            return
+        if plus:
+            self._scope.extend(name, value, unsure=unsure)
+            return
+        if step is Outcome.OPTIONAL and name not in self._tested(_LIST):
+            value = UNKNOWN
+        self._scope.assign(name, value, unsure=unsure)
+
+    def _marks_export(self) -> bool:
         first = self._draft.words[0].text
         flags = "".join(word.text for word in self._draft.words[1:])
         return first == "export" or (flags.startswith("-") and "x" in flags)
@@ -303,27 +311,25 @@ class _Splitter:
 
     def _keyword(self, word: str) -> bool:
         """Act on a reserved word in command position; False for any other word."""
-        scope = self._scope
+        innermost = self._scope.innermost
         if word in _PASSED:
-            pass
-        elif word == "if":
-            scope.enter("if")
-        elif word in ("elif", "else"):
-            if scope.innermost == "if":
-                scope.branch()
-        elif word in ("while", "until"):
-            scope.enter("loop")
+            self._negated ^= word == "!"
+        elif word in _ALTERNATIVES:
+            if innermost == "if":
+                self._alternative(word)
+        elif word in _OPENING_WORDS:
+            self._enter(_OPENING_WORDS[word])
         elif word in ("for", "select"):
-            scope.enter("loop")
+            self._enter("loop")
             self._loop_header()
         elif word == "case":
             self._case_header()
         elif word == "{":
-            scope.enter("function" if self._function_next else "group")
+            self._enter("function" if self._function_next else "group")
             self._function_next = False
         elif word in _CLOSING_WORDS:
-            if scope.innermost in _CLOSING_WORDS[word]:
-                scope.leave()
+            if innermost in _CLOSING_WORDS[word]:
+                self._leave()
         elif word == "function":
             self._skip_blanks()
             self._words.fields()
@@ -332,11 +338,54 @@ class _Splitter:
             if empty:
                 self._words.at = empty.end()
         elif word == "[[":
-            found = re.compile(r"\s\]\]").search(self._text, self._words.at, self._words.end)
-            self._words.at = found.end() if found else self._words.end
+            self._bracketed_test()
         else:
             return False
         return True
+
+    def _alternative(self, word: str) -> None:
+        if word != "then":
+            self._branch()
+        if word == "then":
+            self._scope.condition(self._tested(_IF), self._reach.choose())
+        elif word == "else":
+            self._scope.condition(frozenset(), self._reach.choose(Outcome.TRUE))
+
+    def _enter(self, kind: str) -> None:
+        self._scope.enter(kind)
+        self._reach.enter()
+
+    def _branch(self) -> None:
+        self._scope.branch()
+        self._reach.reject()
+
+    def _leave(self) -> None:
+        self._scope.leave()
+        self._reach.leave()
+
+    def _tested(self, opening: re.Pattern[str]) -> frozenset[str]:
+        """The variables of the condition that ends here; the last `opening` begins it."""
+        before = self._text[max(self._words.at - _CONDITION_SIZE, 0) : self._words.at]
+        start = max((found.end() for found in opening.finditer(before)), default=0)
+        return frozenset(_VARIABLE.findall(before, start))
+
+    def _bracketed_test(self) -> None:
+        reader = self._words
+        found = re.compile(r"\s\]\]").search(self._text, reader.at, reader.end)
+        close = found.start() if found else reader.end
+        tokens: list[Token] = []
+        while reader.at < close:
+            before = reader.at
+            self._skip_blanks()
+            sign = _TEST_SIGN.match(self._text, reader.at, close)
+            if sign:
+                tokens.append(sign.group())
+                reader.at = sign.end()
+            else:
+                tokens.extend(reader.read() if reader.at < close else ())
+                reader.at = max(reader.at, before + 1)
+        reader.at = max(found.end() if found else reader.end, reader.at)
+        self._judged = judge_test(tokens, self._syntax)
 
     def _loop_header(self) -> None:
         reader = self._words
@@ -360,8 +409,12 @@ class _Splitter:
     def _case_header(self) -> None:
         reader = self._words
         header = re.compile(r"[ \t]*[^\n;]*?\sin\b").match(self._text, reader.at, reader.end)
-        self._scope.enter("case")
+        self._enter("case")
+        self._subject = None
         if header:
+            self._skip_blanks()
+            words = reader.read()
+            self._subject = words[0] if len(words) == 1 else None
             reader.at = header.end()
             self._pattern_next = True
 
@@ -374,6 +427,10 @@ class _Splitter:
             return
         if pattern := _PATTERN.match(self._text, reader.at, reader.end):
             reader.at = pattern.end()
+            written = pattern.group().strip("() \t")
+            subject = self._subject
+            judged = judge_pattern(subject, written, self._syntax) if subject else Outcome.OPEN
+            self._scope.condition(self._tested(_CASE), self._reach.choose(judged))
 
     def _skip_blanks(self) -> None:
         reader = self._words
@@ -406,62 +463,33 @@ class _Splitter:
         reader = self._words
         for pending in self._pending:
             start = reader.at
-            tabs = r"\t*" if pending.strip_tabs else ""
-            last = re.compile(rf"^{tabs}{re.escape(pending.delimiter)}[ \t\r]*$", re.MULTILINE)
-            found = last.search(self._text, start, reader.end)
-            stop = found.start() if found else reader.end
-            reader.at = found.end() if found else reader.end
-            body = self._view.part(start, stop)
-            if pending.strip_tabs:
-                body = _without_tabs(self._view, start, stop)
+            body, reader.at = read_heredoc(
+                self._view, start, reader.end, pending.delimiter, strip_tabs=pending.strip_tabs
+            )
             pending.draft.heredoc = body
             pending.draft.literal = pending.literal
         self._pending.clear()
 
-    def _flush(self) -> None:
+    def _flush(self, *, piped: bool = False) -> None:
         draft, self._draft = self._draft, _Draft()
+        judged, self._judged = self._judged, None
+        if draft.empty and judged is None:
+            return
+        draft.runs = self._reach.runs
+        judged = judged or judge_command(draft.words, self._syntax)
+        judged = opposite(judged) if self._negated else judged
+        self._reach.passed(draft.words, judged, self._syntax, piped=piped)
+        self._negated = piped and self._negated
         if draft.empty:
             return
         first = draft.words[0].text if draft.words else ""
-        if first == "unset":
+        if first == "unset" and draft.runs:
             for word in draft.words[1:]:
                 self._scope.forget(word.text)
-                self._exported.pop(word.text, None)
-        self._export(draft, first)
-        draft.environment = self._environment
+        if draft.runs:
+            self._exports.note(draft.words, draft.assigned, self._scope, self._view)
+        draft.environment = self._exports.environment
         self._line.append(draft)
-
-    def _export(self, draft: _Draft, first: str) -> None:
-        changed = first == "unset"
-        if first == "set" and any(word.text in ("-a", "allexport") for word in draft.words[1:]):
-            self._exports_all = True
-        for assignment in draft.assigned:
-            name = assignment.name
-            if assignment.exported or (
-                not draft.words and (name in self._exported or self._exports_all)
-            ):
-                self._exported[name] = assignment
-                changed = True
-        if first == "export":
-            for word in draft.words[1:]:
-                value = self._scope.get(word.text)
-                if value is not None and len(value) == 1:
-                    held = word_of(value[0], self._view, word.start, word.end)
-                    self._exported[word.text] = Assignment(
-                        word.text, held, word.start, word.end, True
-                    )
-                    changed = True
-        if changed:
-            self._environment = tuple(self._exported.values())
-
-
-def _without_tabs(view: View, start: int, stop: int) -> View:
-    """The stretch of a view without the tabs that `<<-` takes off its lines."""
-    kept = [
-        index
-        for line in re.finditer(r"\t*([^\n]*\n?)", view.text[start:stop])
-        for index in range(start + line.start(1), start + line.end(1))
-    ]
-    text = "".join(view.text[index] for index in kept)
-    offsets = [view.at(index) for index in kept] + [view.at(stop)]
-    return View(view.document, text, 0, offsets, view.quoting, view.separator, view.writable)
+        if not draft.runs:
+            del self._words.commands[self._unrun :]
+        self._unrun = len(self._words.commands)

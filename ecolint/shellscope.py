@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from ecolint.document import View
+from ecolint.outcomes import Outcome
 from ecolint.words import Word
 
 MAX_EXPANSION = 65_536
@@ -37,6 +38,9 @@ class _Frame:
     before: dict[str, Value | None] = field(default_factory=dict)
     outcomes: dict[str, list[Value]] = field(default_factory=dict)
     first: dict[str, Value | None] = field(default_factory=dict)
+    certain: dict[str, Value] = field(default_factory=dict)
+    chosen: Outcome | None = None
+    tested: frozenset[str] = frozenset()
 
 
 class Scope:
@@ -111,14 +115,28 @@ class Scope:
         """The kind of the innermost open block; "" outside any."""
         return self._frames[-1].kind if self._frames else ""
 
+    def condition(self, tested: frozenset[str], chosen: Outcome) -> None:
+        """Begin an alternative: the variables that its condition names, and whether it runs."""
+        self._frames[-1].tested = tested
+        self._frames[-1].chosen = chosen
+
     def branch(self) -> None:
         """Go on to the next alternative of an `if` or `case`."""
         frame = self._frames[-1]
+        chosen = frame.chosen
         for name, old in frame.before.items():
-            frame.outcomes.setdefault(name, []).append(self._values[name])
-            frame.first.setdefault(name, old)
+            value = self._values[name]
             self._put(name, old)
+            if chosen is Outcome.TRUE:
+                frame.certain[name] = value
+            elif chosen is not Outcome.FALSE:
+                # Only the idiom for a default gives what it asks for.
+                chance = chosen is Outcome.OPTIONAL and name not in frame.tested
+                found = UNKNOWN if chance and old is None else value
+                frame.outcomes.setdefault(name, []).append(found)
+                frame.first.setdefault(name, old)
         frame.before.clear()
+        frame.chosen = None
 
     def leave(self) -> None:
         """End the innermost block."""
@@ -135,7 +153,7 @@ class Scope:
             return
         if len(self._frames) > MAX_DEPTH:
             # Nobody nests so deep; that the blocks around can't restore it keeps this linear.
-            self._values.update(dict.fromkeys(frame.outcomes, UNKNOWN))
+            self._values.update(dict.fromkeys((*frame.outcomes, *frame.certain), UNKNOWN))
             return
         for name, values in frame.outcomes.items():
             first = frame.first[name]
@@ -145,6 +163,8 @@ class Scope:
                 self.assign(name, values[0])
             else:
                 self.assign(name, UNKNOWN)
+        for name, value in frame.certain.items():
+            self.assign(name, value)
 
     def _put(self, name: str, value: Value | None) -> None:
         if value is None:
