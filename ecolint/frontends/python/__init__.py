@@ -4,6 +4,7 @@ The standard library's parser, ten times quicker than LibCST, decides whether th
 site at all and which statements bear on it; only those are given to the LibCST visitor.
 """
 
+import re
 import sys
 from typing import TYPE_CHECKING
 
@@ -62,7 +63,9 @@ def parse(text: str) -> "cst.Module":
     try:
         return cst.parse_module(text)
     except cst.ParserSyntaxError as error:
-        line = int(error.raw_line)
+        # LibCST's own `raw_line` is one too high since its parser is native.
+        told = re.search(r"error at (\d+):\d+", error.message)
+        line = int(told.group(1)) if told else int(error.raw_line)
         raise UnreadableError(
             f"not Python 3: {error.message.splitlines()[0]}",
             "mend the syntax, or exclude the file",

@@ -7,7 +7,6 @@ import libcst as cst
 
 from ecolint.diagnostics import Edit
 from ecolint.facts import (
-    BatchCalls,
     Change,
     Drop,
     KeepResult,
@@ -25,7 +24,7 @@ BNB_OPTIONS = re.compile(r"^(load_in_[48]bit|llm_int8_\w+|bnb_4bit_\w+)$")
 def literal(value: object, like: str = "") -> str:
     """A value as Python source; strings with the quotes that `like` uses."""
     if isinstance(value, str):
-        quote = like[-1:] if like[-1:] in "'\"" else '"'
+        quote = like[-1:] if like[-1:] in ("'", '"') else '"'
         return f"{quote}{value}{quote}"
     return repr(value)
 
@@ -84,8 +83,6 @@ class CallEditor:
             return self._modernise(dict(change.options))
         if isinstance(change, KeepResult):
             return self._keep_result()
-        if isinstance(change, BatchCalls):
-            return None
         return None
 
     # --- setting -----------------------------------------------------------------------
@@ -107,7 +104,9 @@ class CallEditor:
         if anchor is None:
             anchor = next(reversed(self.options.given.values()), None)
         if anchor is None:
-            return None
+            # Nothing but positional arguments; a keyword may follow any of them.
+            last = self.call.args[-1] if self.call.args else None
+            return self._after(last, f"{name}={text}") if last is not None else None
         if isinstance(anchor.holder, cst.DictElement):
             quote = self.program.source(anchor.holder.key)[-1:]
             if quote not in "'\"":

@@ -19,6 +19,7 @@ from ecolint.facts import (
     Where,
 )
 from ecolint.frontends.python import evidence, options
+from ecolint.frontends.python.batching import LoopEditor
 from ecolint.frontends.python.builtin_calls import argument
 from ecolint.frontends.python.editing import CallEditor
 from ecolint.frontends.python.options import Given, Options
@@ -79,7 +80,12 @@ def _generations(recogniser: "Recogniser") -> list[Fact]:
                 use_cache=cache,  # type: ignore[arg-type]
                 modality=_modality(recogniser, call.func.value, place),
                 role=recogniser.role,
-                editor=CallEditor(recogniser.program, call, given, {"use_cache": "use_cache"}),
+                editor=LoopEditor(
+                    recogniser.program,
+                    call,
+                    place,
+                    CallEditor(recogniser.program, call, given, {"use_cache": "use_cache"}),
+                ),
             )
         )
     return found
