@@ -186,6 +186,8 @@ def insert(source: Source, anchor: Entry, key: str, value: object) -> list[Edit]
     line = _line_start(text, anchor.key_start)
     lead = text[line : anchor.key_start]
     if source.syntax is Syntax.YAML:
+        if lead.strip(" -"):
+            return None  # an anchor or a tag of the key, or a key of its own line
         lead = " " * len(lead)
     end = _line_end(text, anchor.end)
     return _edits(source, [(end, end, "\n" + lead + pair)])

@@ -68,6 +68,8 @@ def word(source: Source, node: Node) -> Word:
         known = found is None
         text = filled if found is None else filled[: found.start()]
         return Word(text, view, node.start, node.end, known, -1, False)
+    if not written:
+        return Word(text, view, node.start, node.end, True, -1, False)
     if written == text:
         return Word(text, view, node.start, node.end, True, node.start)
     if written[1:-1] == text and node.style in ("'", '"') and _plain(text):

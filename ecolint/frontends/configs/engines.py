@@ -14,7 +14,7 @@ from ecolint.dialects.configs import (
 )
 from ecolint.dialects.engines import TGI, at_version
 from ecolint.dialects.launchers import BY_NAME
-from ecolint.facts import Editor, Role, Setting
+from ecolint.facts import Editor, Role, Setting, State
 from ecolint.flags import FlagEditor, Given, read_flags
 from ecolint.frontends.configs.containers import extra_words, image_word
 from ecolint.frontends.configs.reading import Reading
@@ -64,8 +64,10 @@ def read(place: Place, reading: Reading) -> None:
         model = reading.model(place)
         if not model.absent and engine.name in _MODEL_OPTION:
             given[_MODEL_OPTION[engine.name]] = model
+    first = next((each.span for each in given.values() if each.span is not None), None)
+    if first is None:
+        return
     reading.take(place.node)
-    first = next(each.span for each in given.values() if each.span is not None)
     reading.facts += serving(
         engine,
         given,
@@ -114,6 +116,8 @@ def _by_options(place: Place, reading: Reading) -> Engine | None:
 
 def _setting(option: Option, place: Place, entry: Entry) -> Setting[Any]:
     written = setting(place, entry)
+    if entry.value.form is Form.LIST:
+        return replace(written, state=State.UNKNOWN, value=None)
     if option.field == "model" or option.field in ("dtype", "kv_dtype"):
         return text_setting(written)
     if option.field in _TRUTHS and not option.values and isinstance(written.value, str):
