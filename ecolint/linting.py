@@ -163,7 +163,7 @@ def _diagnostic(
         code=rule.code,
         name=rule.name,
         severity=finding.severity or rule.severity,
-        message=finding.message,
+        message=f"{finding.message}{_origin(finding.message, context)}",
         filename=display_path(document.path),
         span=finding.span,
         location=document.locate(finding.span.start),
@@ -180,6 +180,14 @@ def _diagnostic(
         gpu=context.gpu_name(),
         model=model,
     )
+
+
+def _origin(message: str, context: Context) -> str:
+    """From where the card is known that a message counts on, unless the user said it."""
+    gpu = context.gpu
+    if gpu is None or gpu.source.startswith("--") or gpu.value not in message:
+        return ""
+    return f" (gpu: {gpu.value}, from {gpu.source})"
 
 
 def _fix(loaded: LoadedRule, finding: Finding) -> Fix | None:

@@ -1,35 +1,40 @@
 """What is known about the project around a file: its GPU, its model, its pinned packages.
 
-What the user states wins over what a file says; a file that names two GPUs leaves the GPU
-open, and tells so.
+What the user states wins over what a file says, and that over what other files say; evidence
+that names two GPUs leaves the GPU open, and tells so.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from ecolint.catalog import Gpu, find_gpu, gpu_for_label
+from ecolint.catalog import Gpu
 from ecolint.discovery import display_path
 from ecolint.document import Document
 from ecolint.facts import Facts, Hardware, Package
 from ecolint.rule import Context, Known
 from ecolint.settings import Settings
+from ecolint.surroundings import Surroundings, resolve
 
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """What the settings state about every file under them."""
+    """What the settings state about every file under them, and what other files tell."""
 
     gpu: Known | None = None
     model: Known | None = None
     stack: Mapping[str, Known] = field(default_factory=dict)
+    surroundings: Surroundings = field(default_factory=Surroundings)
 
     @classmethod
-    def from_settings(cls, settings: Settings) -> "Project":
-        """The project as its settings and flags describe it."""
+    def from_settings(
+        cls, settings: Settings, surroundings: Surroundings | None = None
+    ) -> "Project":
+        """The project as its settings and flags describe it, amid what other files tell."""
         return cls(
             Known(settings.gpu, "--gpu") if settings.gpu else None,
             Known(settings.model, "--model") if settings.model else None,
             {_fold(name): Known(version, "--stack") for name, version in settings.stack.items()},
+            surroundings or Surroundings(),
         )
 
     def context(self, document: Document, facts: Facts) -> Context:
@@ -37,12 +42,15 @@ class Project:
         gpu, conflict = self.gpu, None
         if gpu is None:
             gpu, conflict = _gpu_of(document, facts)
+        if gpu is None and conflict is None:
+            gpu, conflict = self.surroundings.gpu(document.path)
+        stack = {**self.surroundings.stack(document.path), **_stack_of(document, facts)}
         return Context(
             facts=facts,
             gpu=gpu,
             gpu_conflict=conflict,
             model=self.model,
-            stack={**_stack_of(document, facts), **self.stack},
+            stack={**stack, **self.stack},
             path=document.path,
         )
 
@@ -55,7 +63,7 @@ def _gpu_of(document: Document, facts: Facts) -> tuple[Known | None, str | None]
     """The one GPU that a file asks for, or why it can't be told which."""
     found: dict[str, tuple[Gpu, Hardware]] = {}
     for hardware in facts.of(Hardware):
-        gpu = _resolve(hardware)
+        gpu = resolve(hardware)
         if gpu is not None:
             found.setdefault(gpu.key, (gpu, hardware))
     if len(found) > 1:
@@ -64,13 +72,6 @@ def _gpu_of(document: Document, facts: Facts) -> tuple[Known | None, str | None]
     for gpu, hardware in found.values():
         return Known(gpu.name, _place(document, hardware.span.start)), None
     return None, None
-
-
-def _resolve(hardware: Hardware) -> Gpu | None:
-    """The card that a file asks for; None for one it names unclearly, or a slice of one."""
-    gpu = gpu_for_label(hardware.kind, hardware.gpu) if hardware.kind else None
-    gpu = gpu or find_gpu(hardware.gpu)
-    return None if gpu is None or gpu.sliced else gpu
 
 
 def _stack_of(document: Document, facts: Facts) -> dict[str, Known]:

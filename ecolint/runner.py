@@ -81,7 +81,7 @@ def run(
     sources = list(discover(paths, hierarchy, console))
     if len(sources) > _MANY_FILES:
         gate.sharpen()
-    memory = _Memory(action)
+    memory = _Memory(action, sources)
     known: list[Diagnostic] = []
     hits: list[Source] = []
     for source in sources:
@@ -90,7 +90,7 @@ def run(
             hits.append(source)
         else:
             known += found
-    outcomes = list(_analyse_all(hits, action, progress)) if hits else []
+    outcomes = list(_analyse_all(hits, sources, action, progress)) if hits else []
     for outcome in outcomes:
         _report(outcome, console)
         if action is Action.CHECK and not outcome.failures:
@@ -124,10 +124,12 @@ def run_text(
 class _Memory:
     """The caches of a run, one a set of settings, and what is still to be put into them."""
 
-    __slots__ = ("_action", "_caches", "_pending", "_worthwhile")
+    __slots__ = ("_action", "_caches", "_pending", "_sources", "_stamp", "_worthwhile")
 
-    def __init__(self, action: Action) -> None:
+    def __init__(self, action: Action, sources: Sequence[Source]) -> None:
         self._action = action
+        self._sources = sources
+        self._stamp: str | None = None
         self._caches: dict[int, Cache | None] = {}
         self._pending: dict[str, tuple[Cache, os.stat_result, str]] = {}
         self._worthwhile = 0
@@ -143,6 +145,25 @@ class _Memory:
                 cache = Cache(source.settings)
             self._caches[key] = cache
         return self._caches[key]
+
+    def digest_of(self, raw: bytes) -> str:
+        """What tells a file's content from any other, amid the files that tell about it."""
+        from ecolint.cache import digest_of
+
+        return f"{digest_of(raw)}{self._around()}"
+
+    def holds(self, entry: "Entry", status: os.stat_result) -> bool:
+        """Whether neither a file nor what tells about it has changed."""
+        if entry.stamp != (status.st_mtime_ns, status.st_size):
+            return False
+        return not entry.digest or entry.digest.endswith(self._around())
+
+    def _around(self) -> str:
+        if self._stamp is None:
+            from ecolint.candidates import stamp
+
+            self._stamp = f":{stamp(self._sources)}"
+        return self._stamp
 
     def usable(self, entry: "Entry") -> "list[Diagnostic] | None":
         """The findings of an entry; to change a file takes more than remembering them."""
@@ -190,7 +211,7 @@ def _find(source: Source, memory: _Memory, console: _Console) -> "list[Diagnosti
             return []
         cache = memory.cache_of(source)
         entry = cache.find(source.path) if cache is not None else None
-        if entry is not None and entry.stamp == (status.st_mtime_ns, status.st_size):
+        if entry is not None and memory.holds(entry, status):
             found = memory.usable(entry)
             if found is not None:
                 return found
@@ -209,9 +230,7 @@ def _find(source: Source, memory: _Memory, console: _Console) -> "list[Diagnosti
         return []
     if cache is None:
         return None
-    from ecolint.cache import digest_of
-
-    digest = digest_of(raw)
+    digest = memory.digest_of(raw)
     memory.expect(source, status, digest)
     same = entry is not None and entry.digest == digest
     found = memory.usable(entry) if same and entry is not None else None
@@ -256,18 +275,23 @@ def _large_may_matter(source: Source) -> bool:
 
 
 def _analyse_all(
-    hits: Sequence[Source], action: Action, progress: Callable[[int, int], None] | None
+    hits: Sequence[Source],
+    sources: Sequence[Source],
+    action: Action,
+    progress: Callable[[int, int], None] | None,
 ) -> "Iterator[Outcome]":
     """Analyse the files that matter, in this process or in several."""
     from ecolint.analysis import analyse_file
     from ecolint.project import Project
     from ecolint.registry import load_rules
+    from ecolint.surroundings import gather
 
     load_rules()  # a plug-in that is broken stops the run before any work
     projects: dict[int, Project] = {}
+    surroundings = gather(sources)
     for source in hits:
         if id(source.settings) not in projects:
-            projects[id(source.settings)] = Project.from_settings(source.settings)
+            projects[id(source.settings)] = Project.from_settings(source.settings, surroundings)
     tasks = [(source, projects[id(source.settings)], action) for source in hits]
     jobs = _jobs(hits)
     if jobs > 1:
