@@ -406,6 +406,17 @@ def test_values_for_tgi_are_told_by_its_image() -> None:
     assert found.concurrency.absent
 
 
+def test_a_chart_tells_its_gpu_beside_its_engine() -> None:
+    text = (
+        "image: vllm/vllm-openai:v0.9.0\nmodel: a/b-7b\nmaxNumSeqs: 1\n"
+        "nodeSelector: {nvidia.com/gpu.product: Tesla-T4}\nenv: {TORCH_COMPILE_DISABLE: '1'}\n"
+    )
+    _, facts = read("values.yaml", text)
+    assert [one.gpu for one in facts.of(Hardware)] == ["Tesla-T4"]
+    assert facts.of(Serving)[0].concurrency.is_(1)
+    assert len(facts.of(Compilation)) == 1
+
+
 def test_one_option_that_others_share_names_no_engine() -> None:
     _, facts = read("x.yaml", "max_batch_size: 1\nmodel: a/b-7b\nquantization: bitsandbytes\n")
     assert not facts
@@ -592,7 +603,13 @@ def test_generation_settings_switch_off_cache_and_compiler() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ['{"use_cache": false, "cache_dir": "x"}', '{"http": {"use_cache": false, "ttl": 1}}']
+    "text",
+    [
+        '{"use_cache": false, "cache_dir": "x"}',
+        '{"http": {"use_cache": false, "ttl": 1}}',
+        '{"llm": {"use_cache": false, "temperature": 0, "model": "gpt-4"}}',
+        '{"retriever": {"use_cache": false, "top_k": 5}}',
+    ],
 )
 def test_other_caches_are_none_of_ours(text: str) -> None:
     _, facts = read("config.json", text)

@@ -228,3 +228,24 @@ def test_what_an_editor_does_not_know_it_refuses() -> None:
     assert editor.edits(Drop("unknown")) is None
     edited = apply(text, editor.edits(Drop("note")))
     assert edited == "outer:\n  load_in_8bit: true\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("[a.outer]\nload_in_8bit = true\n[b]\nc = 1\n", "[b]\nc = 1\n"),
+        ("[a]\nx = 1\n[a.outer]\nload_in_8bit = true\n", "[a]\nx = 1\n"),
+        ("a.outer.load_in_8bit = true\nb = 1\n", "b = 1\n"),
+        ("[a]\nouter = {load_in_8bit = true}\n[b]\n", "[b]\n"),
+        ("[a.outer]\nload_in_8bit = true\n[b]\n[a.outer.c]\nd = 1\n", None),
+    ],
+)
+def test_a_table_of_toml_goes_with_its_header_alone(text: str, wanted: str | None) -> None:
+    source = parse(Kind.TOML, text)
+    entry = source.roots[0].names["a"].value.names["outer"].value.names[TARGET]
+    edits = EntryEditor(source, {"on": (entry,)}).edits(Drop("on"))
+    if wanted is not None:
+        assert apply(text, edits) == wanted
+    else:
+        kept = apply(text, edits)
+        assert tomllib.loads(kept) == {"a": {"outer": {"c": {"d": 1}}}, "b": {}}

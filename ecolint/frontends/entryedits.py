@@ -19,6 +19,7 @@ _COMMENT = re.compile(r"[ \t]*(?:#[^\r\n]*|//[^\r\n]*|/\*[^\r\n]*?\*/[ \t]*)?")
 _COMMA = re.compile(r"(?:\s|//[^\r\n]*|/\*.*?\*/|#[^\r\n]*)*?,", re.DOTALL)
 _NEWLINE = re.compile(r"\r\n|\r|\n")
 _INDENT = re.compile(r"[ \t]*")
+_HEADER = re.compile(r"^[ \t]*\[", re.MULTILINE)
 _PLAIN = re.compile(r"[A-Za-z_/][\w./-]*")
 _TRUTHS = {
     "true": "false", "True": "False", "TRUE": "FALSE", "yes": "no", "Yes": "No", "YES": "NO",
@@ -239,7 +240,7 @@ def remove(source: Source, entries: Sequence[Entry]) -> list[Edit] | None:
     for owner in owners.values():
         mine = [entry for entry in owner.entries if entry in entries]
         kept = [entry for entry in owner.entries if entry.owner is owner and entry not in mine]
-        if not kept:
+        if not kept and not _is_dotted(source, owner):
             holder = owner.holder
             made = None if holder is None else remove(source, [holder])
         elif owner.flow:
@@ -252,6 +253,14 @@ def remove(source: Source, entries: Sequence[Entry]) -> list[Edit] | None:
     return edits
 
 
+def _is_dotted(source: Source, owner: Node) -> bool:
+    """Whether a table of TOML is only made by the dots in its keys."""
+    if source.syntax is not Syntax.TOML or owner.flow or owner.holder is None:
+        return False
+    text, at = source.view.text, owner.holder.key_start
+    return not text[_line_start(text, at) : at].lstrip().startswith("[")
+
+
 def _remove_lines(source: Source, owner: Node, entries: Sequence[Entry]) -> list[Edit] | None:
     text = source.view.text
     written = [entry for entry in owner.entries if entry.owner is owner]
@@ -259,10 +268,12 @@ def _remove_lines(source: Source, owner: Node, entries: Sequence[Entry]) -> list
     for index, entry in enumerate(written):
         if entry not in entries:
             continue
-        line = _line_start(text, entry.key_start)
+        line, behind = _line_start(text, entry.key_start), _behind_line(text, entry.end)
         prefix = text[line : entry.key_start]
+        if source.syntax is Syntax.TOML and _HEADER.search(text, line + 1, behind):
+            return None  # tables of others stand between the first and the last line
         if not prefix.strip() or source.syntax is Syntax.TOML:
-            cuts.append((line, _behind_line(text, entry.end), ""))
+            cuts.append((line, behind, ""))
             continue
         # Behind the dash of a list: the next entry moves up into its place.
         following = written[index + 1] if index + 1 < len(written) else None

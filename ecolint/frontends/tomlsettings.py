@@ -145,9 +145,10 @@ class _Scanner:
         self._gap()
         value = self._read_value()
         _enter(node, key, start, end, value)
-        for outer in (node, table):
-            if not outer.flow:
-                outer.end = max(outer.end, value.end)
+        outer: Node | None = node
+        while outer is not None and not outer.flow:
+            outer.end = max(outer.end, value.end)
+            outer = outer.holder.owner if outer.holder is not None else None
 
     def _read_value(self) -> Node:
         start = self._at

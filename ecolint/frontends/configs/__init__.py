@@ -54,6 +54,8 @@ FAMILIES: dict[str, frozenset[str]] = {
          "machine", "sku"}
     ),
 }  # fmt: skip
+# Families that read the same options, of which one reading is enough.
+_OPTIONS = frozenset({"huggingface", "engines", "batching", "loads"})
 
 
 def recognise(document: Document, source: Source) -> list[Fact]:
@@ -63,7 +65,9 @@ def recognise(document: Document, source: Source) -> list[Fact]:
     for place in walk(source):
         names = place.node.names.keys()
         for family, keys in FAMILIES.items():
-            if names.isdisjoint(keys) or id(place.node) in reading.taken:
+            if names.isdisjoint(keys):
+                continue
+            if family in _OPTIONS and id(place.node) in reading.taken:
                 continue
             if family not in readers:
                 readers[family] = import_module(f"ecolint.frontends.configs.{family}").read

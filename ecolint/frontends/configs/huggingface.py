@@ -36,10 +36,10 @@ from ecolint.frontends.mapping import (
     true_or_false,
 )
 
+# Not `temperature` or `top_k`: clients of remote models and retrievers have those, and caches.
 _GENERATION_KEYS = frozenset(
-    {"max_new_tokens", "do_sample", "temperature", "top_p", "top_k", "num_beams",
-     "repetition_penalty", "eos_token_id", "bos_token_id", "pad_token_id", "max_length",
-     "transformers_version"}
+    {"max_new_tokens", "do_sample", "num_beams", "repetition_penalty", "eos_token_id",
+     "bos_token_id", "pad_token_id", "transformers_version", "no_repeat_ngram_size"}
 )  # fmt: skip
 _SHAPE_KEYS = frozenset(
     {"hidden_size", "num_hidden_layers", "vocab_size", "architectures", "model_type", "n_embd",
