@@ -4,6 +4,7 @@ Python keywords, YAML keys, flags and environment variables all end here, so a l
 the same wherever it is written. Front-ends say what is set; the dialect tables say how.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from difflib import get_close_matches
@@ -29,6 +30,8 @@ from ecolint.facts import (
 
 Options = Mapping[str, Setting[Any]]
 _ABSENT: Setting[Any] = Setting()
+# How repositories that bitsandbytes quantised are named.
+PREQUANTISED = re.compile(r"-(unsloth-)?bnb-(4|8)bit$", re.IGNORECASE)
 
 
 def default(value: Any, name: str = "") -> Setting[Any]:
@@ -160,6 +163,10 @@ def serving(
         )
     facts: list[Fact] = []
     model = read.get("model", _ABSENT)
+    if quantization is None and model.known and saved_in_4_bit(str(model.value)):
+        quantization = scheme(
+            model, Scheme(Method.NF4), engine.name, spelled=str(model.value), role=role
+        )
     if quantization is not None:
         facts.append(quantization)
     facts.append(
@@ -198,6 +205,12 @@ def serving(
             )
         )
     return facts
+
+
+def saved_in_4_bit(model: str) -> bool:
+    """Whether a repository's name says that bitsandbytes quantised it to 4 bits."""
+    found = PREQUANTISED.search(model)
+    return found is not None and found.group(2) == "4"
 
 
 def _meaning(engine: Engine, option: Option, written: Setting[Any]) -> Scheme | None:

@@ -161,7 +161,7 @@ class View:
         last = self.at(end - 1)
         after = self.at(end)
         width = after - last
-        if self.offsets is not None and self.text[end - 1] == "\n":
+        if self.quoting is not Quoting.PLAIN and self.text[end - 1] == "\n":
             width = 2
         elif self.quoting is Quoting.JSON_LINES and width > 12:
             width = 1

@@ -54,7 +54,6 @@ _BNB_NAMES = {
     "double_quant": "bnb_4bit_use_double_quant",
 }
 _NOT_REMOVED: Setting[str] = Setting()
-_PREQUANTISED = re.compile(r"-(unsloth-)?bnb-(4|8)bit$", re.IGNORECASE)
 _DRAFT = re.compile(r"draft|assistant", re.IGNORECASE)
 _REMOVED_IN = frozenset({"transformers", "langchain", "llama-index", "haystack"})
 _QUANTIZATION_KEYS = ("quantization_config", "bnb_quantization_config")
@@ -505,13 +504,13 @@ class Recogniser:
 
     def _prequantised(self, given: Given | None, model: "Setting[str]") -> Quantization | None:
         """The quantisation that a repository's name says it was saved with."""
-        match = _PREQUANTISED.search(str(model.value))
-        if given is None or match is None or match.group(2) != "4":
+        saved = assemble.saved_in_4_bit(str(model.value))
+        if given is None or not saved:
             return None
         editor = None
         if isinstance(given.value, cst.SimpleString):
             source = self.program.source(given.value)
-            bare = _PREQUANTISED.sub("", str(model.value))
+            bare = assemble.PREQUANTISED.sub("", str(model.value))
             text = source.replace(str(model.value), bare)
             editor = TextEditor(self.program, given.value, {Drop("quantization"): text})
         span = model.span or self.span(given.value)
