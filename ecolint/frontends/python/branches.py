@@ -3,12 +3,12 @@
 A branch whose condition the file decides is taken or not; one that the file leaves open may
 be a user's choice of precision, and then what stands in it is not what runs."""
 
+import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from ecolint.frontends.python import builtin_calls
 from ecolint.frontends.python.program import Frame, dotted
 from ecolint.frontends.python.values import (
     Environment,
@@ -23,6 +23,16 @@ from ecolint.frontends.python.values import (
 
 if TYPE_CHECKING:
     from ecolint.frontends.python.resolve import Resolver
+
+
+# A condition that mentions one of these is a user's choice of precision, not a fact about
+# the machine: what stands behind it runs only for those who ask for it.
+CHOICE = re.compile(
+    r"8[-_]?bit|4[-_]?bit|int8|int4|\bbits?\b|bits\b|quant|nf4|fp4|fp8|float8|low_?vram|bnb"
+    r"|precision|bitsandbytes|load_in|\bq(4|8)\b|torchao|compress"
+    r"|vram|gpu_?mem|total_memory|mem_get_info|free_mem|memory_allocated|get_device_properties",
+    re.IGNORECASE,
+)
 
 
 class Branches:
@@ -60,10 +70,7 @@ class Branches:
 
     def opted(self, frame: Frame) -> bool:
         """Whether a place is reached only if a user chooses this very precision."""
-        return any(
-            builtin_calls.CHOICE.search(self.resolver.program.source(test))
-            for test in self.doubts(frame)
-        )
+        return any(CHOICE.search(self.resolver.program.source(test)) for test in self.doubts(frame))
 
     def _taken(self, frame: Frame, env: Environment | None) -> bool | None:
         outer = Where(frame.parent or frame, frame.order, env)

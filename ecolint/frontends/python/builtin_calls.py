@@ -5,14 +5,14 @@ built-ins, os.environ, argparse, click, typer, dataclasses, pydantic, importlib,
 """
 
 import builtins
-import re
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
 from ecolint.facts import Via
-from ecolint.frontends.python.program import Assignment, Place, dotted
+from ecolint.frontends.python.declared import argument, as_bool
+from ecolint.frontends.python.program import Assignment, Place
 from ecolint.frontends.python.values import (
     NOTHING,
     Const,
@@ -38,162 +38,21 @@ if TYPE_CHECKING:
 
 BUILTINS = frozenset(dir(builtins))
 
-# A condition that mentions one of these is a user's choice of precision, not a fact about
-# the machine: what stands behind it runs only for those who ask for it.
-CHOICE = re.compile(
-    r"8[-_]?bit|4[-_]?bit|int8|int4|\bbits?\b|bits\b|quant|nf4|fp4|fp8|float8|low_?vram|bnb"
-    r"|precision|bitsandbytes|load_in|\bq(4|8)\b|torchao|compress",
-    re.IGNORECASE,
-)
-
-_FIELD_MAKERS = frozenset({"field", "Field", "ib", "attrib", "PrivateAttr", "mapped_column"})
-_PARAM_MAKERS = frozenset(
-    {"Option", "Argument", "Query", "Form", "Body", "Header", "Cookie", "Path", "Param"}
-)
 _PARSERS = frozenset(
     {
         "parse_args", "parse_known_args", "parse_intermixed_args", "parse_args_into_dataclasses",
     }
 )  # fmt: skip
+_ENVIRONMENT = frozenset(
+    {"os.getenv", "os.environ.get", "decouple.config", "environ.get", "os.environ.setdefault"}
+)
+_TRUTH = frozenset({"strtobool", "str2bool", "str_to_bool", "parse_bool", "string_to_bool"})
+# Dicts whose entries are read as attributes.
+_ATTRIBUTE_DICTS = frozenset(
+    {"EasyDict", "edict", "DictConfig", "Box", "Munch", "munchify", "AttrDict", "DotMap",
+     "ConfigDict", "Dict2Obj"}
+)  # fmt: skip
 _FROM_CLASS = frozenset({"tyro.cli", "simple_parsing.parse", "jsonargparse.CLI", "draccus.wrap"})
-_TRUE_WORDS = frozenset({"1", "true", "yes", "on", "y", "t"})
-
-
-def argument(call: cst.Call, keyword: str, position: int | None = None) -> cst.Arg | None:
-    """The argument of that keyword, or at that position."""
-    for arg in call.args:
-        if arg.keyword is not None and arg.keyword.value == keyword:
-            return arg
-    if position is not None and position < len(call.args):
-        found = call.args[position]
-        before = call.args[: position + 1]
-        if all(arg.keyword is None and not arg.star for arg in before):
-            return found
-    return None
-
-
-def field_default(resolver: "Resolver", node: cst.BaseExpression, where: Where) -> Values | None:
-    """The default that `field(default=…)`, `Field(…)`, `typer.Option(…)` or a literal gives.
-
-    None where the marker gives none (a required field).
-    """
-    if not isinstance(node, cst.Call):
-        return resolver.value(node, where)
-    maker = dotted(node.func).rpartition(".")[2]
-    if maker in _FIELD_MAKERS:
-        chosen = argument(node, "default", 0 if maker in ("Field", "PrivateAttr") else None)
-        factory = argument(node, "default_factory")
-        if chosen is None and factory is not None:
-            made = resolver.value(factory.value, where)
-            call = cst.Call(factory.value)
-            return join(*(resolver.functions.result(value, call, where) for value in made))
-    elif maker in _PARAM_MAKERS:
-        chosen = argument(node, "default", 0)
-    else:
-        return resolver.value(node, where)
-    if chosen is None or isinstance(chosen.value, cst.Ellipsis):
-        return None
-    return resolver.value(chosen.value, where)
-
-
-def option_default(
-    resolver: "Resolver", function: cst.FunctionDef, name: str, where: Where
-) -> Values | None:
-    """The default that a click decorator gives to a parameter; None where none does."""
-    for decorator in function.decorators:
-        call = decorator.decorator
-        if not isinstance(call, cst.Call):
-            continue
-        if dotted(call.func).rpartition(".")[2] not in ("option", "argument"):
-            continue
-        if name in _option_names(resolver, call, where):
-            default = argument(call, "default")
-            if default is not None:
-                return resolver.value(default.value, where)
-            flag = argument(call, "is_flag")
-            return (Const(False),) if flag is not None else None
-    return None
-
-
-def _option_names(resolver: "Resolver", call: cst.Call, where: Where) -> set[str]:
-    """The names under which an option is parsed: flags without dashes, or an explicit dest."""
-    names: list[str] = []
-    for arg in call.args:
-        if arg.keyword is None and not arg.star:
-            names.extend(
-                value.value
-                for value in resolver.value(arg.value, where)
-                if isinstance(value, Const) and isinstance(value.value, str)
-            )
-    dest = argument(call, "dest")
-    if dest is not None:
-        for value in resolver.value(dest.value, where):
-            return {str(plain(value))}
-    plain_names = [n for n in names if not n.startswith("-")]
-    if plain_names:
-        return {n.replace("-", "_") for n in plain_names}
-    long = [n for n in names if n.startswith("--")] or names
-    found: set[str] = set()
-    for name in long:
-        found.update(part.lstrip("-").replace("-", "_") for part in name.split("/"))
-    return found
-
-
-def collect_options(resolver: "Resolver", into: dict[str, list[Values]]) -> None:
-    """Every option that the file adds to an argument parser, with its default."""
-    for place in resolver.program.calls:
-        call = place.node
-        assert isinstance(call, cst.Call)
-        if not isinstance(call.func, cst.Attribute):
-            continue
-        name = call.func.attr.value
-        where = resolver.where(place)
-        if name in ("add_argument", "add_option"):
-            default = _argument_default(resolver, call, where)
-            for option in _option_names(resolver, call, where):
-                into.setdefault(option, []).append(default)
-        elif name == "set_defaults":
-            for arg in call.args:
-                if arg.keyword is not None:
-                    into[arg.keyword.value] = [resolver.value(arg.value, where)]
-        elif name.startswith("DEFINE_"):
-            option_arg, default_arg = argument(call, "name", 0), argument(call, "default", 1)
-            if option_arg is not None and default_arg is not None:
-                for value in resolver.value(option_arg.value, where):
-                    into.setdefault(str(plain(value)), []).append(
-                        resolver.value(default_arg.value, where)
-                    )
-
-
-def _argument_default(resolver: "Resolver", call: cst.Call, where: Where) -> Values:
-    default = argument(call, "default")
-    if default is not None:
-        values = resolver.value(default.value, where)
-        kind = argument(call, "type")
-        if kind is not None and re.search("bool", resolver.program.source(kind.value)):
-            values = tuple(_as_bool(value) for value in values)
-        return tuple(
-            Const(v.value, v.node, Via.DEFAULT) if isinstance(v, Const) else v for v in values
-        )
-    action = argument(call, "action")
-    if action is not None:
-        for value in resolver.value(action.value, where):
-            if plain(value) == "store_true":
-                return (Const(False, None, Via.DEFAULT),)
-            if plain(value) == "store_false":
-                return (Const(True, None, Via.DEFAULT),)
-    required = argument(call, "required")
-    flags = [a for a in call.args if a.keyword is None]
-    positional = bool(flags) and resolver.program.source(flags[0].value)[1:2] != "-"
-    if required is not None or positional:
-        return NOTHING
-    return (Const(None, None, Via.DEFAULT),)
-
-
-def _as_bool(value: Value) -> Value:
-    if isinstance(value, Const) and isinstance(value.value, str):
-        return Const(value.value.lower() in _TRUE_WORDS, value.node, value.via)
-    return value
 
 
 def updates(resolver: "Resolver") -> Iterator[tuple[Assignment, Where]]:
@@ -244,11 +103,12 @@ def evaluate(resolver: "Resolver", name: str, call: cst.Call, where: Where) -> V
     """The result of a call of something outside the file; None where it is not ours to say."""
     tail = name.rpartition(".")[2]
     first = call.args[0].value if call.args and not call.args[0].star else None
-    if name in ("os.getenv", "os.environ.get", "decouple.config", "environ.get"):
-        return _environment(resolver, call, where)
+    told = _setting(resolver, name, call, where)
+    if told is not None:
+        return told
     if name.startswith("os.environ"):
         return NOTHING
-    if name == "builtins.dict" or tail in ("OrderedDict", "SimpleNamespace", "EasyDict", "edict"):
+    if name == "builtins.dict" or tail in ("OrderedDict", "SimpleNamespace"):
         return (keyword_table(resolver, call, where),)
     if tail in ("asdict", "vars", "model_dump", "dict") and first is not None:
         found = [fields_table(resolver, v, where) for v in resolver.value(first, where)]
@@ -276,6 +136,28 @@ def evaluate(resolver: "Resolver", name: str, call: cst.Call, where: Where) -> V
     return None
 
 
+def _setting(resolver: "Resolver", name: str, call: cst.Call, where: Where) -> Values | None:
+    """The result of a call that reads or holds settings; None where it does neither."""
+    tail = name.rpartition(".")[2]
+    first = call.args[0].value if call.args and not call.args[0].star else None
+    if name in ("omegaconf.OmegaConf.create", "OmegaConf.create", "?.OmegaConf.create"):
+        tail = "DictConfig"
+    if name in _ENVIRONMENT:
+        return _environment(resolver, call, where)
+    if tail in _TRUTH and first is not None:
+        return tuple(as_bool(value) for value in resolver.value(first, where))
+    if name in ("json.loads", "ast.literal_eval", "yaml.safe_load") and first is not None:
+        return tuple(_loaded(value, call) for value in resolver.value(first, where))
+    if tail in _ATTRIBUTE_DICTS and first is None:
+        return (keyword_table(resolver, call, where),)
+    if tail in _ATTRIBUTE_DICTS and first is not None:
+        return tuple(
+            value if isinstance(value, Table) else NOTHING[0]
+            for value in resolver.value(first, where)
+        )
+    return None
+
+
 def _environment(resolver: "Resolver", call: cst.Call, where: Where) -> Values:
     fallback = argument(call, "default", 1)
     if fallback is None:
@@ -284,6 +166,20 @@ def _environment(resolver: "Resolver", call: cst.Call, where: Where) -> Values:
         Const(v.value, v.node, Via.ENVIRONMENT) if isinstance(v, Const) else v
         for v in resolver.value(fallback.value, where)
     )
+
+
+def _loaded(value: Value, call: cst.Call) -> Value:
+    """What a JSON or Python literal in a string stands for, where it is a scalar."""
+    if not isinstance(value, Const) or not isinstance(value.value, str):
+        return NOTHING[0]
+    words: dict[str, object] = {"true": True, "false": False, "null": None, "none": None}
+    text = value.value.strip()
+    if text.lower() in words:
+        return Const(words[text.lower()], value.node, value.via)
+    try:
+        return Const(float(text) if "." in text else int(text), value.node, value.via)
+    except ValueError:
+        return NOTHING[0]
 
 
 def _getattr(resolver: "Resolver", call: cst.Call, where: Where) -> Values:
@@ -420,6 +316,8 @@ def method(resolver: "Resolver", callee: Method, call: cst.Call, where: Where) -
     name, receiver = callee.attribute, callee.receiver
     if isinstance(receiver, Const) and isinstance(receiver.value, str):
         return _text_method(resolver, receiver, name, call, where)
+    if name in ("bool", "int", "str", "float") and _reads_environment(receiver):
+        return _environment(resolver, call, where)
     if name in _PARSERS and not isinstance(receiver, (Const, Items)):
         return _parsed(resolver, receiver, name, where)
     if name == "get" and call.args:
@@ -462,6 +360,10 @@ def method(resolver: "Resolver", callee: Method, call: cst.Call, where: Where) -
         table = fields_table(resolver, receiver, where)
         return (table,) if table is not None else NOTHING
     return None
+
+
+def _reads_environment(receiver: Value) -> bool:
+    return isinstance(receiver, Made) and receiver.target.endswith(("environs.Env", "environ.Env"))
 
 
 def _text_method(

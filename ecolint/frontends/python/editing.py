@@ -74,7 +74,8 @@ class CallEditor:
             edit = Edit(change.span, change.text)
             return [edit] if self.program.view.writable else None
         if isinstance(change, Set):
-            return self._set(self.names.get(change.option, change.option), change.value)
+            name = self.names.get(change.option)
+            return self._set(name, change.value) if name is not None else None
         if isinstance(change, Drop):
             if change.option == "quantization":
                 return self._unquantise()
@@ -145,14 +146,21 @@ class CallEditor:
 
     def _remove(self, given: Given) -> list[Edit] | None:
         """Take an argument or entry out with its comma, and its line where it had one."""
+        stretch = self._stretch(given)
+        return self._cut(*stretch) if stretch is not None else None
+
+    def _stretch(self, given: Given) -> tuple[int, int] | None:
+        """Where an argument or entry begins and ends; None where it is neither."""
         holder = given.holder
         if not isinstance(holder, (cst.Arg, cst.DictElement)):
             return None
-        view = self.program.view
-        text = view.text
         start, _ = self.program.span(_first(holder))
         _, end = self.program.span(holder.value)
-        end = _past_parentheses(text, holder.value, end)
+        return start, _past_parentheses(self.program.view.text, holder.value, end)
+
+    def _cut(self, start: int, end: int) -> list[Edit] | None:
+        view = self.program.view
+        text = view.text
         after = re.compile(r"\s*,").match(text, end)
         line = _line_start(text, start)
         stop = after.end() if after else end
@@ -170,6 +178,24 @@ class CallEditor:
         edit = view.edit(begin, stop, "")
         return [edit] if edit else None
 
+    def _remove_all(self, given: Sequence[Given]) -> list[Edit] | None:
+        """Take several arguments out at once; neighbours would claim the same comma."""
+        runs: list[tuple[int, int]] = []
+        for one in given:
+            stretch = self._stretch(one)
+            if stretch is None:
+                return None
+            runs.append(stretch)
+        runs.sort()
+        merged = runs[:1]
+        for start, end in runs[1:]:
+            if not self.program.view.text[merged[-1][1] : start].strip(", \t\r\n"):
+                merged[-1] = (merged[-1][0], end)
+            else:
+                merged.append((start, end))
+        cuts = [self._cut(*run) for run in merged]
+        return None if None in cuts else [edit for cut in cuts for edit in cut or ()]
+
     def _unquantise(self) -> list[Edit] | None:
         """Load in 16 bit: drop what quantises, and see that the dtype is not float32."""
         names = [n for n in self.options.given if BNB_OPTIONS.match(n)]
@@ -178,6 +204,9 @@ class CallEditor:
         if not present:
             return None
         edits: list[Edit] = []
+        neighbours = [self.options.given[n] for n in present]
+        if not self.floor and len(neighbours) > 1:
+            return self._remove_all(neighbours)
         floor = self.floor
         if any(n in self.options.given for n in ("dtype", "torch_dtype")):
             floor = ""

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import libcst as cst
 
 from ecolint.facts import Setting, State, Via
-from ecolint.frontends.python.builtin_calls import argument
+from ecolint.frontends.python.declared import argument
 from ecolint.frontends.python.program import Assignment, Place, dotted
 from ecolint.frontends.python.resolve import Resolver
 from ecolint.frontends.python.values import Const, Made, plain

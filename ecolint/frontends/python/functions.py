@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from ecolint.facts import Via
-from ecolint.frontends.python import builtin_calls
+from ecolint.frontends.python import builtin_calls, declared
 from ecolint.frontends.python.program import Binding, Place, all_params, dotted
 from ecolint.frontends.python.values import (
     NOTHING,
@@ -88,12 +88,22 @@ class Functions:
     def _param_default(self, function: cst.FunctionDef, param: cst.Param) -> Values:
         place = self.resolver.program.decorated[function]
         outside = Where(place.frame, place.order)
-        chosen = builtin_calls.option_default(self.resolver, function, param.name.value, outside)
+        chosen = declared.option_default(self.resolver, function, param.name.value, outside)
         if chosen is None and param.default is not None:
-            chosen = builtin_calls.field_default(self.resolver, param.default, outside)
+            chosen = declared.field_default(self.resolver, param.default, outside)
         if chosen is None:
-            return NOTHING
+            return self._settings(param, outside)
         return tuple(with_via(v, Via.DEFAULT) for v in chosen)
+
+    def _settings(self, param: cst.Param, where: Where) -> Values:
+        """An instance with its defaults, where a parameter is annotated as a class of settings."""
+        if param.annotation is None:
+            return NOTHING
+        made = self.resolver.value(param.annotation.annotation, where)
+        classes = [v for v in made if isinstance(v, LocalClass)]
+        if len(classes) < len(made) or not all(declared.holds_settings(v.node) for v in classes):
+            return NOTHING
+        return tuple(Record(v, None, where) for v in classes)
 
     def callers(self, name: str) -> list[Place]:
         """The calls in this file of something with that name."""

@@ -4,22 +4,27 @@ import re
 
 import libcst as cst
 
+from ecolint.dialects.python_handlers import (
+    HANDLER_BASES,
+    HANDLER_FUNCTIONS,
+    HANDLER_METHODS,
+    MAPPERS,
+    REGISTRARS,
+    ROUTE,
+)
 from ecolint.facts import Prompts, Where
-from ecolint.frontends.python.program import Binding, Frame, Place, Program, all_params, dotted
+from ecolint.frontends.python.program import (
+    Binding,
+    Frame,
+    Function,
+    Place,
+    Program,
+    all_params,
+    dotted,
+)
 from ecolint.frontends.python.resolve import Resolver
 from ecolint.frontends.python.values import Const, Items
 
-_ROUTE = re.compile(
-    r"\.(post|get|put|patch|route|websocket|api_route|event|on_message|message_handler"
-    r"|fastapi_endpoint|web_endpoint|endpoint|task|method)\b"
-    r"|\b(bentoml\.api|api_view|http_endpoint|csrf_exempt)\b"
-)
-_HANDLER_NAMES = frozenset(
-    {"predict_fn", "lambda_handler", "do_POST", "do_GET", "predict", "inference", "infer"}
-)
-_HANDLER_BASES = re.compile(
-    r"LitAPI|Handler$|Servicer$|BasePredictor|PythonModel|Resource$|View$|TritonPythonModel"
-)
 _BATCHING = re.compile(
     r"\bserve\.batch\b|batchable\s*=\s*True|max_batch_size\s*=\s*([2-9]|\d\d)|batcher|micro_?batch"
     r"|@batched\b|dynamic_batching",
@@ -48,6 +53,7 @@ class Surroundings:
         self.resolver = resolver
         # Only what was kept for the sites: a batcher elsewhere batches something else.
         self.batches = bool(_BATCHING.search(program.text))
+        self._handed_over: dict[object, list[Place]] | None = None
 
     def where(self, place: Place) -> Where:
         """The way in which a call is reached, through at most three functions of the file."""
@@ -61,6 +67,10 @@ class Surroundings:
                 return Where.LOOP
             if part.kind == "function" and isinstance(part.node, cst.FunctionDef):
                 return self._function(part.node, depth)
+            if part.kind == "function" and isinstance(part.node, cst.Lambda) and depth:
+                for use in self._handed_to(part.node):
+                    if self._handed(use, depth - 1) is not Where.FUNCTION:
+                        return self._handed(use, depth - 1)
         return Where.SCRIPT
 
     def _function(self, function: cst.FunctionDef, depth: int) -> Where:
@@ -69,27 +79,52 @@ class Surroundings:
         if depth:
             callers = self.resolver.functions.callers(function.name.value)
             found = {self._reached(call.frame, depth - 1) for call in callers}
+            found |= {self._handed(use, depth - 1) for use in self._handed_to(function)}
             for kind in (Where.HANDLER, Where.LOOP):
                 if kind in found:
                     return kind
         return Where.FUNCTION
 
+    def _handed_to(self, function: Function) -> list[Place]:
+        """The calls that are given a function to call (`map`, `submit`, `add_api_route`)."""
+        if self._handed_over is None:
+            self._handed_over = {}
+            for place in self.program.calls:
+                assert isinstance(place.node, cst.Call)
+                for arg in place.node.args:
+                    if isinstance(arg.value, cst.Lambda):
+                        self._handed_over.setdefault(arg.value, []).append(place)
+                    elif name := dotted(arg.value).rpartition(".")[2]:
+                        self._handed_over.setdefault(name, []).append(place)
+        key = function.name.value if isinstance(function, cst.FunctionDef) else function
+        return self._handed_over.get(key, [])
+
+    def _handed(self, use: Place, depth: int) -> Where:
+        """How often the function that a call is given gets called."""
+        assert isinstance(use.node, cst.Call)
+        tail = _tail(use.node.func)
+        if tail in REGISTRARS:
+            return Where.HANDLER
+        if tail in MAPPERS:
+            return Where.FUNCTION if _in_batches(use.node) else Where.LOOP
+        return self._reached(use.frame, depth)
+
     def is_handler(self, function: cst.FunctionDef) -> bool:
         """Whether a server calls this function, once a request."""
         for decorator in function.decorators:
-            if _ROUTE.search(self.program.source(decorator.decorator)):
+            if ROUTE.search(self.program.source(decorator.decorator)):
                 return True
         owner = self.program.owners.get(function)
         if owner is None:
-            return function.name.value in ("predict_fn", "lambda_handler", "handler")
+            return function.name.value in HANDLER_FUNCTIONS
         bases = " ".join(self.program.source(base.value) for base in owner.bases)
         marks = " ".join(self.program.source(d.decorator) for d in owner.decorators)
         name = function.name.value
         if re.search(r"serve\.deployment|bentoml\.service", marks) and name == "__call__":
             return True
-        return bool(_HANDLER_BASES.search(bases)) and (
-            name in _HANDLER_NAMES or name in ("__call__", "handle", "post", "execute")
-        )
+        if re.search(r"Servicer\b", bases):
+            return len(function.params.params) > 2  # self, request, context
+        return bool(HANDLER_BASES.search(bases)) and name in HANDLER_METHODS
 
     def _grouped(self, frame: Frame) -> bool:
         """Whether a loop goes over batches rather than over single prompts."""
@@ -208,6 +243,10 @@ class Surroundings:
 
     def _param(self, binding: Binding) -> Prompts:
         function = binding.frame.node
+        if isinstance(function, cst.Lambda):
+            mapped = any(self._handed(u, 0) is Where.LOOP for u in self._handed_to(function))
+            by_name = _by_name(binding.name)
+            return Prompts.ONE if mapped and by_name is Prompts.UNKNOWN else by_name
         if not isinstance(function, cst.FunctionDef):
             return Prompts.UNKNOWN
         param = next(p for p in all_params(function.params) if p.name.value == binding.name)
@@ -218,6 +257,20 @@ class Surroundings:
             if written in ("str", "Annotated[str, Form()]"):
                 return Prompts.ONE
         return _by_name(binding.name)
+
+
+def _tail(func: cst.BaseExpression) -> str:
+    return func.attr.value if isinstance(func, cst.Attribute) else dotted(func)
+
+
+def _in_batches(call: cst.Call) -> bool:
+    """Whether a map hands over many items at once (`datasets.map(f, batched=True)`)."""
+    return any(
+        arg.keyword is not None
+        and arg.keyword.value in ("batched", "batch_size", "batch_format")
+        and dotted(arg.value) != "False"
+        for arg in call.args
+    )
 
 
 def _by_name(name: str) -> Prompts:

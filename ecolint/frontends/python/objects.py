@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from ecolint.facts import Via
-from ecolint.frontends.python import builtin_calls
+from ecolint.frontends.python import builtin_calls, declared
 from ecolint.frontends.python.functions import SAME_OBJECT
 from ecolint.frontends.python.program import Assignment, Binding, dotted, same_function
 from ecolint.frontends.python.values import (
@@ -99,6 +99,8 @@ class Objects:
         """`value.attribute`."""
         name = node.attr.value
         if isinstance(value, Ref):
+            if value.name.endswith("flags.FLAGS"):  # absl
+                return self.option(name)
             return (Ref(f"{value.name}.{name}"),)
         if isinstance(value, Namespace):
             return self.option(name)
@@ -108,8 +110,10 @@ class Objects:
             return self.field(value, name)
         if isinstance(value, Member):
             return (Const(value.value if name == "value" else value.name, node, Via.RESOLVED),)
-        if isinstance(value, Table) and name in ("__dict__",):
+        if isinstance(value, Table) and name == "__dict__":
             return (value,)
+        if isinstance(value, Table) and name in value.entries:
+            return join(*(self.resolver.value(e.value, e.where) for e in value.entries[name]))
         if isinstance(value, Partial):
             return NOTHING
         if isinstance(value, Made):
@@ -129,7 +133,7 @@ class Objects:
         """The default of a command-line option, by the name it is parsed to."""
         if self._options is None:
             self._options = {}
-            builtin_calls.collect_options(self.resolver, self._options)
+            declared.collect_options(self.resolver, self._options)
         found = self._options.get(name)
         return join(*found) if found else NOTHING
 
@@ -145,11 +149,14 @@ class Objects:
             return NOTHING
         context = Where(binding.frame, binding.order, None, owner.where.depth)
         if binding.kind == "def" and isinstance(binding.value, cst.FunctionDef):
-            return (Local(binding.value, context, owner),)
+            method = Local(binding.value, context, owner)
+            if declared.is_property(binding.value):
+                return self.resolver.functions.returned(method, cst.Call(cst.Name("x")), context)
+            return (method,)
         if binding.kind != "assign":
             return NOTHING
         assert isinstance(binding.value, cst.BaseExpression)
-        values = builtin_calls.field_default(self.resolver, binding.value, context) or NOTHING
+        values = declared.field_default(self.resolver, binding.value, context) or NOTHING
         if self.is_enum(owner):
             return tuple(
                 Member(owner.node, name, v.value) if isinstance(v, Const) else v for v in values

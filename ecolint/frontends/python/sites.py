@@ -14,6 +14,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from ecolint.dialects.python_calls import BY_NAME, NOT_MODELS
+from ecolint.dialects.python_handlers import (
+    HANDLER_BASES,
+    HANDLER_FUNCTIONS,
+    MAPPERS,
+    REGISTRARS,
+    ROUTES,
+)
 from ecolint.document import UnreadableError
 
 _METHODS = {"generate", "generate_batch", "chat", "stream_generate", "batch_generate"}
@@ -56,16 +63,9 @@ _ASSIGNED = {"use_cache", "load_in_8bit", "load_in_4bit"}
 # Statements that a verdict may hang on, wherever they stand.
 _EVIDENCE = {
     "compile", "compile_repeated_blocks", "add_argument", "add_option", "set_defaults",
+    "DEFINE_bool", "DEFINE_boolean", "DEFINE_string", "DEFINE_integer", "DEFINE_enum",
     "set_stance", "cache_implementation", "DataLoader",
 }  # fmt: skip
-_ROUTES = {
-    "post", "get", "put", "route", "websocket", "api_route", "deployment", "service", "cls", "api",
-    "fastapi_endpoint", "web_endpoint", "asgi_app", "on_message", "event", "message_handler",
-    "method", "endpoint", "task",
-}  # fmt: skip
-_HANDLERS = re.compile(
-    r"LitAPI|Handler$|Servicer$|BasePredictor|PythonModel|Resource$|View$|TritonPythonModel"
-)
 # How many lines beyond the sites themselves are worth reading to resolve a value.
 _BUDGET = 500
 _LINES = re.compile(r"[^\r\n]*(?:\r\n|\r|\n|\Z)")
@@ -100,6 +100,7 @@ class _Unit:
     repeated: set[str] = field(default_factory=set)
     required: set[str] = field(default_factory=set)
     generates: bool = False
+    uncaches: bool = False
     handles: bool = False
     decorators: set[str] = field(default_factory=set)
     function: str = ""
@@ -157,8 +158,11 @@ def relevant(text: str) -> Slice | None:
         return None
     if any(unit.libraries & _LIBRARIES for unit in units):
         worthwhile = _generation_matters(units)
+        uncached = any(unit.uncaches for unit in units)
         for unit in units:
             unit.site |= unit.weak or (unit.generates and worthwhile)
+            # Whether a cache that is off is ever missed hangs on what generates.
+            unit.evidence |= unit.generates and uncached
     kept = _closure(units)
     if not kept:
         return None
@@ -305,7 +309,9 @@ def _tail(func: ast.expr) -> str:
 
 def _generation_matters(units: list[_Unit]) -> bool:
     """Whether a generating call can be more than one prompt in a script: a loop, a handler."""
-    if any(unit.decorators & _ROUTES or unit.handles for unit in units):
+    if any(unit.decorators & ROUTES or unit.handles for unit in units):
+        return True
+    if any(unit.calls & (MAPPERS | REGISTRARS) for unit in units):
         return True
     repeated = {name for unit in units for name in unit.repeated}
     makers = _METHODS | {unit.function for unit in units if unit.generates and unit.function}
@@ -324,6 +330,7 @@ def _attribute(node: ast.Attribute, unit: _Unit, commands: bool) -> None:
         root = _root(node.value)
         unit.binds.add(f".{node.attr}" if root == "self" else root)
         unit.weak |= node.attr in _ASSIGNED
+        unit.uncaches |= node.attr == "use_cache"
 
 
 def _call(node: ast.Call, unit: _Unit, commands: bool) -> None:
@@ -386,7 +393,7 @@ def _definition(
 ) -> None:
     unit.binds.add(node.name)
     if isinstance(node, ast.ClassDef):
-        unit.handles |= any(_HANDLERS.search(_dotted(base)) for base in node.bases)
+        unit.handles |= any(HANDLER_BASES.search(_dotted(base)) for base in node.bases)
     else:
         arguments = node.args
         given = len(arguments.args) - len(arguments.defaults)
@@ -396,7 +403,7 @@ def _definition(
             for a, d in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
             if d is None
         )
-        unit.handles |= node.name in ("predict_fn", "lambda_handler", "handler")
+        unit.handles |= node.name in HANDLER_FUNCTIONS
     for decorator in node.decorator_list:
         inner = decorator.func if isinstance(decorator, ast.Call) else decorator
         unit.decorators.add(_tail(inner))
@@ -496,6 +503,13 @@ class _Index:
         elif unit.site and step == 0 and not unit.function:
             # `pipe = pipeline(…)`: what is done with it stands elsewhere.
             found |= {i for name in unit.binds for i in self.users.get(name, ())}
+        if unit.site and step == 0 and unit.owner is not None:
+            found |= {
+                i
+                for name in unit.binds
+                for i in self.users.get(name.removeprefix("."), ())
+                if name.startswith(".") and self.units[i].owner is unit.owner
+            }
         return found
 
 

@@ -20,7 +20,7 @@ from ecolint.facts import (
 )
 from ecolint.frontends.python import evidence, options
 from ecolint.frontends.python.batching import LoopEditor
-from ecolint.frontends.python.builtin_calls import argument
+from ecolint.frontends.python.declared import argument
 from ecolint.frontends.python.editing import CallEditor
 from ecolint.frontends.python.options import Given, Options
 from ecolint.frontends.python.program import Assignment, Place, dotted
