@@ -50,6 +50,7 @@ __all__ = ["image_facts", "read_argv", "read_container"]
 _EMPTY: Environment = MappingProxyType({})
 _PYTHON = re.compile(r"(?:python|pypy|py)[\d.]*(?:\.exe)?$")
 _PIP = re.compile(r"pip[\d.]*(?:\.exe)?$")
+_PIP_VARIABLE = re.compile(r"[\"']?[$%!]\{?(?:\w+_)?PIP3?(?:_\w+)?[}%!]?[\"']?", re.IGNORECASE)
 _SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ash", "ksh"})
 # These take a command as one last word.
 _CARRIERS = frozenset({"eval", "ssh", "tmux", "screen", "su"})
@@ -406,7 +407,7 @@ class _Command:
 
     def _install(self, program: str) -> bool:
         following = self._text(self.at + 1)
-        tool = "pip" if _PIP.match(program) else program
+        tool = "pip" if _PIP.match(program) or self._names_pip() else program
         if tool != "pip" and following not in _INSTALLERS.get(program, ()):
             return False
         from ecolint.pip import read_install
@@ -414,8 +415,16 @@ class _Command:
         self.recognised = True
         words = self.words[self.at :]
         extra = install_words(tool, self.env, words[0].view.document)
+        if tool == "pip" and program != tool and not _PIP.match(program):
+            words = (replace(words[0], text="pip"), *words[1:])
         self.facts += read_install([*words, *extra], self.role)
         return True
+
+    def _names_pip(self) -> bool:
+        """Whether the program is a variable that can only hold pip (`%PIP% install …`)."""
+        word = self.words[self.at]
+        written = word.view.text[word.start : word.end]
+        return not word.known and _PIP_VARIABLE.fullmatch(written) is not None
 
     # --- containers ----------------------------------------------------------------------
 

@@ -12,6 +12,7 @@ from ecolint.dialects.engines import ENGINES, at_version
 from ecolint.dialects.launchers import (
     FACTORY_METHODS,
     LITGPT_MODES,
+    OTHER_DEVICES,
     OWN_OPTIONS,
     SERVE_QUANTIZATIONS,
     TRAINING_FLAGS,
@@ -66,7 +67,11 @@ class Launch:
 
 
 def read_launch(launch: Launch) -> list[Fact]:
-    """The facts of a recognised launcher."""
+    """The facts of a recognised launcher; none where it is told to leave the GPU alone."""
+    flags, _ = _flags(launch)
+    device = flags["device"].setting() if "device" in flags else _ABSENT
+    if device.is_(*OTHER_DEVICES) or ("cpu" in flags and flags["cpu"].setting().is_(True)):
+        return []
     return _READERS[launch.launcher.runs](launch)
 
 
@@ -225,7 +230,7 @@ def _with_quantization(facts: Sequence[Fact], quantization: Quantization) -> lis
 def _read_script(launch: Launch) -> list[Fact]:
     """A script whose flags carry bitsandbytes' own names."""
     flags, _ = _flags(launch)
-    if not OWN_OPTIONS & flags.keys() or TRAINING_FLAGS & flags.keys():
+    if not (OWN_OPTIONS | {"no_use_cache"}) & flags.keys() or TRAINING_FLAGS & flags.keys():
         return []
     return _bnb_facts(launch, {name: Given(flag.setting(), flag) for name, flag in flags.items()})
 
@@ -237,7 +242,11 @@ def _bnb_facts(launch: Launch, given: Mapping[str, Given]) -> list[Fact]:
         field: tuple(given[name] for name in names if name in given)
         for field, names in BNB_FIELDS.items()
     }
-    editor = FlagEditor({f: g for f, g in fields.items() if g})
+    off = given.get("no_use_cache")
+    if off is not None and off.setting.is_(True):
+        given = {**given, "use_cache": replace(off, setting=replace(off.setting, value=False))}
+        fields["use_cache"] = (off,)
+    editor = FlagEditor({f: g for f, g in fields.items() if g}, frozenset({"use_cache"}))
     options = {name: each.setting for name, each in given.items()}
     if options.get("llm_int8_threshold", _ABSENT).known:
         wrapper = replace(wrapper, settable=True)

@@ -157,6 +157,7 @@ WEBUI = Launcher(
         "compute_dtype": "bnb_4bit_compute_dtype",
         "use_double_quant": "bnb_4bit_use_double_quant",
         "no_cache": "no_use_cache",
+        "batch_size": "llama_cpp_tokens",
     },
 )
 WEBUI_COMPANIONS = frozenset(
@@ -183,6 +184,8 @@ OWN_SCRIPT = Launcher(
     role=Role.INFERENCE,
 )
 OWN_OPTIONS = frozenset(CONFIG_OPTIONS)
+# Devices for which the figures of GPUs don't hold.
+OTHER_DEVICES = ("cpu", "mps", "npu", "tpu", "xla", "hpu")
 
 TRAINING_FLAGS = frozenset(
     {"do_train", "num_train_epochs", "num_epochs", "epochs", "n_epochs", "learning_rate", "lr",

@@ -13,6 +13,7 @@ from ecolint.commands import read_argv
 from ecolint.document import Document, View, whole
 from ecolint.environment import read_compile_switches, read_environment, variable
 from ecolint.facts import Fact, Facts, Role, Setting
+from ecolint.outcomes import Outcome, opposite
 from ecolint.shellscope import UNKNOWN, Field, Piece, Scope, word_of
 from ecolint.words import Word
 
@@ -53,11 +54,21 @@ _POWERSHELL = _Shell(
 _BLANK = re.compile(r"[ \t\r]+")
 _PLAIN = re.compile(r"[^\s\"'&|();{}^`%!$]+")
 _CONDITION = re.compile(
-    r"@?if[ \t]+(?:/i[ \t]+)?(?:not[ \t]+)?"
-    r"(?:(?:exist|defined|errorlevel)[ \t]+(?:\"[^\"\n]*\"|\S+)"
-    r"|(?:\"[^\"\n]*\"|[^\s=]+)[ \t]*(?:==|equ|neq)[ \t]*(?:\"[^\"\n]*\"|[^\s(]+))[ \t]*",
+    r"@?if[ \t]+(?:/i[ \t]+)?(?P<negated>not[ \t]+)?"
+    r"(?:(?P<asked>exist|defined|errorlevel)[ \t]+(?P<operand>\"[^\"\n]*\"|\S+)"
+    r"|(?P<left>\"[^\"\n]*\"|[^\s=]+)[ \t]*(?P<sign>==|equ\b|neq\b)[ \t]*"
+    r"(?P<right>\"[^\"\n]*\"|[^\s(]+))[ \t]*",
     re.IGNORECASE,
 )
+_POWERSHELL_IF = re.compile(r"(?:else)?if[ \t]*(?=\()", re.IGNORECASE)
+_EQUAL = re.compile(r"\(\s*\$(?:env:)?(\w+)\s+-(eq|ne)\s+([\"'])([^\"'$]*)\3\s*\)", re.IGNORECASE)
+_ELSE = re.compile(r"\s*else\b[ \t]*", re.IGNORECASE)
+# What these hold is the machine's or the last command's affair.
+_GIVEN = frozenset(
+    {"LASTEXITCODE", "ISWINDOWS", "ISLINUX", "ISMACOS", "PSVERSIONTABLE", "PSSCRIPTROOT", "NULL",
+     "TRUE", "FALSE", "OS", "PROCESSOR_ARCHITECTURE", "ERRORLEVEL", "CD"}
+)  # fmt: skip
+_CLOSERS = {"(": ")", "{": "}"}
 _LEADING = re.compile(r"@?(?:start[ \t]+(?:\"[^\"\n]*\"[ \t]+)?(?:/\w+[ \t]+)*)?", re.IGNORECASE)
 
 
@@ -105,11 +116,103 @@ class _Reader:
         if shell is _BATCH:
             if condition := _CONDITION.match(text, self._at):
                 self._at = condition.end()
+                self._choose(condition.group(), self._asked(condition))
+                return
             leading = _LEADING.match(text, self._at)
             self._at = leading.end() if leading else self._at
+        elif condition := _POWERSHELL_IF.match(text, self._at):
+            start = condition.end()
+            self._at = self._behind_block(start)
+            asked = text[start : self._at]
+            self._choose(asked, self._compared(asked))
+            return
         words = self._words()
         if words:
             self._facts += read_argv(words, Role.INFERENCE, self._env)
+
+    # --- conditions ----------------------------------------------------------------------
+
+    def _choose(self, asked: str, outcome: Outcome) -> None:
+        """Pass the block or command here, unless it runs or sets what was asked for."""
+        if outcome in (Outcome.TRUE, Outcome.OPEN):
+            return
+        start = self._at
+        behind = self._behind_block(start)
+        sets = self._shell.assignment.finditer(self._text, start, behind)
+        names = {name.upper() for name in re.findall(r"\w+", asked)}
+        if any(found.group("name").upper() in names for found in sets):
+            return
+        self._at = behind
+        following = _ELSE.match(self._text, behind)
+        if following and outcome is Outcome.FALSE:
+            self._at = following.end()
+        elif following:
+            self._at = following.end()
+            if condition := _CONDITION.match(self._text, self._at):
+                self._at = condition.end()
+            self._choose(asked, outcome)
+        elif outcome is Outcome.OPTIONAL and (
+            again := re.compile(r"\s*elseif[ \t]*(?=\()", re.IGNORECASE).match(self._text, behind)
+        ):
+            self._at = self._behind_block(again.end())
+            self._choose(asked, outcome)
+
+    def _behind_block(self, at: int) -> int:
+        """Behind the bracketed block at `at`, or behind the line where there is none."""
+        text = self._text
+        opening = re.compile(r"\s*([({])|").match(text, at)
+        if opening is None or not opening.group(1):
+            newline = text.find("\n", at)
+            return len(text) if newline < 0 else newline
+        depth = 0
+        pattern = re.compile(r"\"[^\"\n]*\"|[(){}]")
+        pair = (opening.group(1), _CLOSERS[opening.group(1)])
+        for found in pattern.finditer(text, opening.end() - 1):
+            depth += (found.group() == pair[0]) - (found.group() == pair[1])
+            if depth == 0:
+                return found.end()
+        return len(text)
+
+    def _asked(self, found: re.Match[str]) -> Outcome:
+        """How a batch file's condition turns out."""
+        kind = (found.group("asked") or "").lower()
+        if kind == "defined":
+            set_here = self._scope.get(self._key(found.group("operand"))) is not None
+            outcome = Outcome.TRUE if set_here else Outcome.OPTIONAL
+        elif kind:
+            outcome = Outcome.OPEN
+        else:
+            sides = [self._value(*found.span(side)) for side in ("left", "right")]
+            if None in sides:
+                outcome = Outcome.OPTIONAL
+            else:
+                same = sides[0] == sides[1]
+                outcome = Outcome.TRUE if same else Outcome.FALSE
+            if found.group("sign").lower() == "neq":
+                outcome = opposite(outcome)
+        return opposite(outcome) if found.group("negated") else outcome
+
+    def _value(self, start: int, end: int) -> str | None:
+        pieces: list[Piece] = []
+        self._expand(start, end, pieces)
+        if not all(piece.known for piece in pieces):
+            return None
+        return "".join(piece.text for piece in pieces).strip('"').lower()
+
+    def _compared(self, asked: str) -> Outcome:
+        """How the bracketed condition of PowerShell turns out."""
+        names = [found.group(1) or "" for found in self._shell.expansion.finditer(asked)]
+        unknown = [name for name in names if name and name.upper() not in _GIVEN]
+        if re.search(r"\b(?:Test-Path|Get-\w+)\b", asked, re.IGNORECASE):
+            return Outcome.OPEN
+        if any(self._scope.get(self._key(name)) is None for name in unknown):
+            return Outcome.OPTIONAL
+        found = _EQUAL.fullmatch(asked)
+        value = self._scope.get(self._key(found.group(1))) if found else None
+        if found is None or value is None or not all(piece.known for piece in value[0]):
+            return Outcome.OPEN
+        same = "".join(piece.text for piece in value[0]).lower() == found.group(4).lower()
+        return Outcome.TRUE if same == (found.group(2).lower() == "eq") else Outcome.FALSE
 
     def _assign(self, found: re.Match[str]) -> None:
         name = found.group("name")

@@ -30,6 +30,7 @@ _ENV_KEYS = (
 _IMAGE_KEYS = ("image", "image_uri", "image_name", "container_image")
 # Variables whose value is a piece of the command line, in llm-d's and KServe's images.
 _ARGUMENT_VARIABLES = ("VLLM_ADDITIONAL_ARGS", "VLLM_EXTRA_ARGS", "VLLM_ARGS")
+_TEST_PROFILES = frozenset({"debug", "debugging", "test", "tests", "testing", "ci"})
 _DJL = "OPTION_"
 _K8S_VARIABLE = re.compile(r"(.*?)\$\(([A-Za-z_]\w*)\)$")
 
@@ -49,6 +50,9 @@ def read(place: Place, reading: Reading) -> None:
             reading.facts += read_script(script_view(source, command.value), role, env=env)
             reading.facts += read_compile_switches(env, role)
             return
+    written = node.scalar("source")
+    if written is not None and written.known and _runs_text(entry):
+        reading.facts += read_script(script_view(source, written), role, env=env)
     name = image.text if image is not None else ""
     if image is not None and image.text:
         reading.facts += image_facts(image, role)
@@ -156,6 +160,11 @@ def _is_script(node: Node) -> bool:
     return command is not None and command.value.form is Form.SCALAR and "args" not in node.names
 
 
+def _runs_text(entry: list[Word]) -> bool:
+    """Whether a template's command is a bare shell, which Argo hands the text of `source`."""
+    return len(entry) == 1 and entry[0].text.rpartition("/")[2] in ("sh", "bash", "zsh", "ash")
+
+
 def _words_of_variable(source: Source, node: Node, name: str) -> list[Word]:
     for key in _ENV_KEYS:
         entry = node.names.get(key)
@@ -250,8 +259,16 @@ def _djl_facts(env: dict[str, Setting[Any]], role: Role) -> list[Fact]:
 def _role(place: Place, reading: Reading) -> Role:
     if pipelines.is_pipeline(reading.document.path, place.root()):
         return pipelines.role(place)
+    if _is_for_tests(place.node.get("profiles")):
+        return Role.TEST
     kind = object_kind(place)
     return Role.BATCH if kind in ("Job", "CronJob") else Role.INFERENCE
+
+
+def _is_for_tests(profiles: Entry | None) -> bool:
+    """Whether compose starts a service only under a profile for debugging or tests."""
+    named = profiles.value.items if profiles is not None else ()
+    return any(item.text.lower() in _TEST_PROFILES for item in named)
 
 
 def extra_words(source: Source, node: Node) -> Iterator[Word]:

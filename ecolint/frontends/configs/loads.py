@@ -9,7 +9,7 @@ from ecolint.assemble import bitsandbytes, scheme
 from ecolint.dialects import Scheme, Wrapper
 from ecolint.dialects.bitsandbytes import CONFIG_OPTIONS, WRAPPERS
 from ecolint.dialects.configs import ENGINE_KEYS, NAMED_SCHEMES
-from ecolint.dialects.launchers import FACTORY_METHODS, OWN_SCRIPT
+from ecolint.dialects.launchers import FACTORY_METHODS, OTHER_DEVICES, OWN_SCRIPT
 from ecolint.embedded import EmbeddedEditor, read_pairs
 from ecolint.facts import Editor, ModelLoad, Quantization, Role, Setting, State, Via
 from ecolint.frontends.configs.huggingface import torchao
@@ -36,9 +36,8 @@ _LOADING = frozenset(
     {"device_map", "torch_dtype", "attn_implementation", "low_cpu_mem_usage", "quant_method",
      "hf_model_class"}
 )  # fmt: skip
-# Runtimes with an option of the same name, and devices for which the figures don't hold.
+# Runtimes with an option of the same name.
 _OTHER_RUNTIMES = re.compile(r"openvino|onnx|ipex|neural|mlx|llama[._-]?cpp|gguf|ctranslate2")
-_OTHER_DEVICES = frozenset({"cpu", "mps", "npu", "tpu", "xla", "hpu"})
 _BACKEND_KEYS = ("backend", "quant_backend", "library", "quantizer", "quantization_backend")
 _AXOLOTL = frozenset({"adapter", "sequence_len", "micro_batch_size", "datasets", "flash_attention"})
 _NAMES: Mapping[str, str] = {
@@ -131,7 +130,7 @@ def _wrapper(place: Place, reading: Reading) -> tuple[Role, Wrapper | None]:
     role = reading.role(place)
     names = place.node.names.keys()
     device = _nearest(place, "device", "device_map")
-    if device.is_(*_OTHER_DEVICES) or _runs_elsewhere(place):
+    if device.is_(*OTHER_DEVICES) or _runs_elsewhere(place):
         return role, None
     if "base_model" in names and _AXOLOTL & names:
         return Role.TRAINING, WRAPPERS["axolotl"]
