@@ -22,6 +22,8 @@ _TEST_NAME = re.compile(
 _TEST_COMMAND = re.compile(
     r"(?:^|[\s;&|/])(?:pytest|tox|nox|unittest|ctest|coverage|mypy|ruff|pre-commit|flake8)\b"
 )
+_CHOSEN = re.compile(r"\b(?:matrix|inputs|env|vars|parameters|github\.event\.inputs)\.\w")
+_OWN_VARIABLE = re.compile(r"\$(?!CI_|GITLAB_)[A-Za-z_]")
 _BENCHMARK = re.compile(r"bench", re.IGNORECASE)
 
 
@@ -45,6 +47,18 @@ def role(place: Place) -> Role:
     if workflow.form is Form.MAPPING and _TEST_NAME.search(workflow.string("name")):
         return Role.TEST
     return Role.INFERENCE
+
+
+def is_optional(place: Place) -> bool:
+    """Whether a step or its job hangs on an input, the matrix or a variable of one's own."""
+    for outer in place.outwards():
+        rules = outer.node.get("rules")
+        asked = [item.string("if") for item in rules.value.items] if rules is not None else []
+        if _CHOSEN.search(outer.node.string("if")) or (
+            asked and all(_OWN_VARIABLE.search(each) for each in asked)
+        ):
+            return True
+    return False
 
 
 def _job(place: Place) -> Place:

@@ -14,6 +14,8 @@ _NAMED = frozenset({"scripts"})
 def read(place: Place, reading: Reading) -> None:
     """The facts of every script that a mapping holds."""
     pipeline = pipelines.is_pipeline(reading.document.path, place.root())
+    if pipeline and pipelines.is_optional(place):
+        return
     role = pipelines.role(place) if pipeline else Role.INFERENCE
     outer = {
         name: setting
