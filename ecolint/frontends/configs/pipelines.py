@@ -54,9 +54,10 @@ def is_optional(place: Place) -> bool:
     for outer in place.outwards():
         rules = outer.node.get("rules")
         asked = [item.string("if") for item in rules.value.items] if rules is not None else []
-        if _CHOSEN.search(outer.node.string("if")) or (
-            asked and all(_OWN_VARIABLE.search(each) for each in asked)
-        ):
+        condition = outer.node.scalar("if")
+        # What a template writes is out of the way in the text that was parsed.
+        text = place.source.view.text[condition.start : condition.end] if condition else ""
+        if _CHOSEN.search(text) or (asked and all(_OWN_VARIABLE.search(each) for each in asked)):
             return True
     return False
 
