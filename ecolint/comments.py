@@ -45,6 +45,7 @@ _SYNTAX = {
     Kind.MAKEFILE: _SHELL,
     Kind.DOTENV: _SHELL,
     Kind.PROCFILE: _SHELL,
+    Kind.SYSTEMD: _SHELL,
     Kind.PBTXT: _syntax(f"{_DOUBLE}|{_SINGLE}", _HASH),
     Kind.MODELFILE: _syntax(f"{_TRIPLE}|{_DOUBLE}", _SPACED_HASH),
     Kind.INI: _syntax("", r"^[ \t]*[\#;][^\r\n]*"),

@@ -90,7 +90,9 @@ SETTINGS: tuple[bytes, ...] = (
 _OF_SETTINGS = frozenset({Kind.YAML, Kind.JSON, Kind.TOML})
 # Files of settings that list packages say so by one of these.
 _LISTS = (b"dependencies", b"pipfile-spec", b"[[package")
-_OF_COMMANDS = frozenset({Kind.SHELL, Kind.BATCH, Kind.MAKEFILE, Kind.PROCFILE, Kind.DOCKERFILE})
+_OF_COMMANDS = frozenset(
+    {Kind.SHELL, Kind.BATCH, Kind.MAKEFILE, Kind.PROCFILE, Kind.DOCKERFILE, Kind.SYSTEMD}
+)
 
 
 def matters(kind: Kind, raw: bytes) -> bool:

@@ -25,6 +25,7 @@ class Kind(str, Enum):
     MAKEFILE = "makefile"
     DOTENV = "dotenv"
     PROCFILE = "procfile"
+    SYSTEMD = "systemd"
     PBTXT = "pbtxt"
     MODELFILE = "modelfile"
     INI = "ini"
@@ -62,6 +63,7 @@ _BY_SUFFIX = {
     "sbatch": Kind.SHELL, "slurm": Kind.SHELL,
     "bat": Kind.BATCH, "cmd": Kind.BATCH, "ps1": Kind.BATCH, "psm1": Kind.BATCH,
     "mk": Kind.MAKEFILE,
+    "service": Kind.SYSTEMD, "container": Kind.SYSTEMD,
     "env": Kind.DOTENV,
     "pbtxt": Kind.PBTXT,
     "modelfile": Kind.MODELFILE,

@@ -17,6 +17,7 @@ _ABOVE = {
     Kind.MAKEFILE: "# ",
     Kind.DOTENV: "# ",
     Kind.PROCFILE: "# ",
+    Kind.SYSTEMD: "# ",
     Kind.MODELFILE: "# ",
     Kind.INI: "# ",
     Kind.BATCH: "REM ",

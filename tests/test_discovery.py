@@ -82,6 +82,8 @@ def found(*paths: str, **changes: object) -> list[str]:
         (".env.production", Kind.DOTENV),
         ("prod.env", Kind.DOTENV),
         ("Procfile", Kind.PROCFILE),
+        ("vllm.service", Kind.SYSTEMD),
+        ("vllm.container", Kind.SYSTEMD),
         ("config.pbtxt", Kind.PBTXT),
         ("Modelfile", Kind.MODELFILE),
         ("setup.cfg", Kind.INI),

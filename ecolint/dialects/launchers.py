@@ -296,6 +296,9 @@ BY_NAME = {name: launcher for launcher in LAUNCHERS for name in launcher.names}
 PREFIXES: Mapping[str, tuple[frozenset[str], int]] = {
     "sudo": (frozenset({"-u", "-g", "-h", "-p", "-C", "-D"}), 0),
     "nohup": (frozenset(), 0),
+    "systemd-run": (
+        frozenset({"-p", "--property", "-E", "--setenv", "-u", "--unit", "--slice"}), 0,
+    ),
     "exec": (frozenset({"-a"}), 0),
     "eval": (frozenset(), 0),
     "time": (frozenset({"-f", "-o"}), 0),

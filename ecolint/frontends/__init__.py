@@ -20,6 +20,7 @@ READERS = {
     Kind.MAKEFILE: "ecolint.frontends.makefile",
     Kind.DOTENV: "ecolint.frontends.dotenv",
     Kind.PROCFILE: "ecolint.frontends.procfile",
+    Kind.SYSTEMD: "ecolint.frontends.systemd",
     Kind.PBTXT: "ecolint.frontends.pbtxt",
     Kind.MODELFILE: "ecolint.frontends.modelfile",
     Kind.TERRAFORM: "ecolint.frontends.terraform",
