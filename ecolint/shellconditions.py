@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from ecolint.outcomes import Outcome, both, either, opposite
 from ecolint.shellscope import Piece, Scope
-from ecolint.shellwords import Syntax
+from ecolint.shellwords import MAX_NESTING, Syntax
 from ecolint.words import Word
 
 # A word of a test; the operators of `[[ … ]]` are plain text.
@@ -115,14 +115,17 @@ def _said(holds: bool) -> Outcome:
 class _Test:
     """Reads a test by its grammar: `||` of `&&` of negations of comparisons."""
 
-    def __init__(self, tokens: Sequence[Token], syntax: Syntax) -> None:
+    def __init__(self, tokens: Sequence[Token], syntax: Syntax, depth: int = 0) -> None:
         self._tokens = tokens
         self._syntax = syntax
+        self._depth = depth
         self._at = 0
 
     def judge(self) -> Outcome:
         if not self._tokens:
             return Outcome.FALSE
+        if self._depth > MAX_NESTING:
+            return self._rest()
         found = self._any()
         return found if self._at >= len(self._tokens) else both(found, self._rest())
 
@@ -168,7 +171,8 @@ class _Test:
                 (n for n in range(len(self._tokens) - 1, self._at, -1) if self._is(n, ")")),
                 len(self._tokens),
             )
-            inner = _Test(self._tokens[self._at + 1 : end], self._syntax).judge()
+            within = self._tokens[self._at + 1 : end]
+            inner = _Test(within, self._syntax, self._depth + 1).judge()
             self._at = end + 1
             return inner
         if self._text(1) in _BINARY:

@@ -1,5 +1,7 @@
 """Which commands of a script run: what known variables rule out, and what unknown ones decide."""
 
+import time
+
 import pytest
 from facts_of import read
 
@@ -108,3 +110,22 @@ NIGHTLY = "pip install --pre torch --index-url https://download.pytorch.org/whl/
 def test_files_that_hold_scripts(text: str, kind: Kind, reported: bool) -> None:
     _, facts = read(text, kind)
     assert any(each.channel.value == "nightly index" for each in facts.of(Package)) is reported
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[[ " + "( " * 20_000 + "vllm" + " )" * 20_000 + " ]]",
+        "[ " + "! " * 20_000 + "vllm ]",
+        'if [ "$A" = 1 ]; then\nvllm serve m\n' * 5_000,
+        '[ "$A" ] && B=1\n' * 5_000 + "vllm serve m",
+        "case $A in\na) " * 2_000 + "vllm serve m",
+        "ifeq ($(A),1)\nB = vllm\n" * 5_000,
+    ],
+    ids=lambda text: text[:12],
+)
+@pytest.mark.parametrize("kind", [Kind.SHELL, Kind.MAKEFILE, Kind.BATCH])
+def test_hostile_conditions_cost_little(text: str, kind: Kind) -> None:
+    start = time.perf_counter()
+    read(text, kind)
+    assert time.perf_counter() - start < 5

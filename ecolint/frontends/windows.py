@@ -62,12 +62,13 @@ _CONDITION = re.compile(
 )
 _POWERSHELL_IF = re.compile(r"(?:else)?if[ \t]*(?=\()", re.IGNORECASE)
 _EQUAL = re.compile(r"\(\s*\$(?:env:)?(\w+)\s+-(eq|ne)\s+([\"'])([^\"'$]*)\3\s*\)", re.IGNORECASE)
-_ELSE = re.compile(r"\s*else\b[ \t]*", re.IGNORECASE)
+_ELSE = re.compile(r"\s*else(?:(?=if\b)|\b[ \t]*)", re.IGNORECASE)
 # What these hold is the machine's or the last command's affair.
 _GIVEN = frozenset(
     {"LASTEXITCODE", "ISWINDOWS", "ISLINUX", "ISMACOS", "PSVERSIONTABLE", "PSSCRIPTROOT", "NULL",
      "TRUE", "FALSE", "OS", "PROCESSOR_ARCHITECTURE", "ERRORLEVEL", "CD"}
 )  # fmt: skip
+_LOOK_AHEAD = 4_000_000
 _CLOSERS = {"(": ")", "{": "}"}
 _LEADING = re.compile(r"@?(?:start[ \t]+(?:\"[^\"\n]*\"[ \t]+)?(?:/\w+[ \t]+)*)?", re.IGNORECASE)
 
@@ -93,6 +94,7 @@ class _Reader:
         self._env: dict[str, Setting[Any]] = {}
         self._facts: list[Fact] = []
         self._at = 0
+        self._ahead = 0
 
     def read(self) -> list[Fact]:
         while self._at < len(self._text):
@@ -136,30 +138,30 @@ class _Reader:
         """Pass the block or command here, unless it runs or sets what was asked for."""
         if outcome in (Outcome.TRUE, Outcome.OPEN):
             return
-        start = self._at
-        behind = self._behind_block(start)
-        sets = self._shell.assignment.finditer(self._text, start, behind)
         names = {name.upper() for name in re.findall(r"\w+", asked)}
-        if any(found.group("name").upper() in names for found in sets):
-            return
-        self._at = behind
-        following = _ELSE.match(self._text, behind)
-        if following and outcome is Outcome.FALSE:
-            self._at = following.end()
-        elif following:
-            self._at = following.end()
+        while True:
+            start = self._at
+            behind = self._behind_block(start)
+            sets = self._shell.assignment.finditer(self._text, start, behind)
+            if any(found.group("name").upper() in names for found in sets):
+                return
+            following = _ELSE.match(self._text, behind)
+            self._at = following.end() if following else behind
+            if following is None or outcome is Outcome.FALSE:
+                return
             if condition := _CONDITION.match(self._text, self._at):
                 self._at = condition.end()
-            self._choose(asked, outcome)
-        elif outcome is Outcome.OPTIONAL and (
-            again := re.compile(r"\s*elseif[ \t]*(?=\()", re.IGNORECASE).match(self._text, behind)
-        ):
-            self._at = self._behind_block(again.end())
-            self._choose(asked, outcome)
+            elif condition := _POWERSHELL_IF.match(self._text, self._at):
+                self._at = self._behind_block(condition.end())
 
     def _behind_block(self, at: int) -> int:
-        """Behind the bracketed block at `at`, or behind the line where there is none."""
+        """Behind the bracketed block at `at`, or behind the line where there is none.
+
+        Only so much is looked ahead in one file; blocks beyond that are taken to be empty.
+        """
         text = self._text
+        if self._ahead > _LOOK_AHEAD:
+            return at
         opening = re.compile(r"\s*([({])|").match(text, at)
         if opening is None or not opening.group(1):
             newline = text.find("\n", at)
@@ -170,7 +172,9 @@ class _Reader:
         for found in pattern.finditer(text, opening.end() - 1):
             depth += (found.group() == pair[0]) - (found.group() == pair[1])
             if depth == 0:
+                self._ahead += found.end() - at
                 return found.end()
+        self._ahead += len(text) - at
         return len(text)
 
     def _asked(self, found: re.Match[str]) -> Outcome:
