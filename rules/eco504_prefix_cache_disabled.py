@@ -31,6 +31,7 @@ Safe: a cached prefix gives the same outputs.
 from collections.abc import Iterator
 
 from ecolint.diagnostics import Applicability, Severity
+from ecolint.energy.stack import release
 from ecolint.facts import Drop, Role, Serving
 from ecolint.rule import NOT_TRAINING, Context, Finding, Rule
 
@@ -44,10 +45,12 @@ RULE = Rule(
     applicability=Applicability.SAFE,
 )
 
+_VLLM_CACHES_FROM = (0, 8, 0)
+
 
 def check(fact: Serving, context: Context) -> Iterator[Finding]:
     """Report a prefix cache that is off against the engine's default."""
-    if fact.prefix_cache.is_(False) and fact.prefix_cache_default:
+    if fact.prefix_cache.is_(False) and _is_on_by_default(fact, context):
         name = fact.prefix_cache.name or "this option"
         yield Finding(
             fact.prefix_cache.span or fact.span,
@@ -56,3 +59,11 @@ def check(fact: Serving, context: Context) -> Iterator[Finding]:
             edits=fact.editor.edits(Drop("prefix_cache")),
             fix=f"Remove {name}",
         )
+
+
+def _is_on_by_default(fact: Serving, context: Context) -> bool:
+    """Whether the engine, at the version that the project pins, caches prefixes unasked."""
+    pinned = release(context.versions().get(fact.engine, ""))
+    return fact.prefix_cache_default and (
+        pinned is None or fact.engine != "vllm" or pinned >= _VLLM_CACHES_FROM
+    )

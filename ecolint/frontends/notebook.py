@@ -23,6 +23,7 @@ _TRANSPARENT = frozenset(
 _MAGIC = re.compile(r"^%%(\w+)([^\n]*)(?:\n|\Z)")
 _LINE = re.compile(r"^([ \t]*)([!%?][^\n]*)$|^([ \t]*)([\w.]+\?\??)[ \t]*$", re.MULTILINE)
 _ASSIGNED = re.compile(r"^([ \t]*[\w, ]+=[ \t]*)([!%][^\n]*)$", re.MULTILINE)
+_INSERTED = re.compile(r"\{\s*([\w.]+)\s*\}|\$(\w+)")
 _PYTHON_FILE = re.compile(r"\.pyw?$")
 _SHELL_FILE = re.compile(r"\.(sh|bash)$")
 
@@ -148,12 +149,13 @@ def _as_program(document: Document, cells: list[View]) -> list[Fact]:
     facts: list[Fact] = []
     text = ""
     offsets = array("q")
+    known = {"sys.executable": "python"}
     quoting, separator = Quoting.JSON_LINES, ",\n    "
     for cell in cells:
         assert cell.offsets is not None
         body, commands = _without_magics(cell)
         for command in commands:
-            facts.extend(_shell(command))
+            facts.extend(_shell(_filled(command, known)))
         if body.strip() and not _parses(body):
             facts.append(
                 Unanalysed(
@@ -163,6 +165,7 @@ def _as_program(document: Document, cells: list[View]) -> list[Fact]:
                 )
             )
             continue
+        known.update(_constants(body))
         quoting, separator = cell.quoting, cell.separator
         text += body + "\n"
         offsets.extend(cell.offsets)
@@ -171,6 +174,41 @@ def _as_program(document: Document, cells: list[View]) -> list[Fact]:
     offsets.append(offsets[-1])
     view = View(document, text, 0, offsets, quoting, separator)
     return [*facts, *python.read_view(view)]
+
+
+def _constants(text: str) -> dict[str, str]:
+    """The strings and numbers that a cell's top level gives names to."""
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError):
+        return {}
+    return {
+        target.id: str(part.value.value)
+        for part in tree.body
+        if isinstance(part, ast.Assign) and isinstance(part.value, ast.Constant)
+        for target in part.targets
+        if isinstance(target, ast.Name) and isinstance(part.value.value, (str, int, float))
+    }
+
+
+def _filled(command: View, known: dict[str, str]) -> View:
+    """A command in which `{NAME}` and `$NAME` of the notebook's Python are filled in."""
+    text, offsets, at = "", array("q"), 0
+    for match in _INSERTED.finditer(command.text):
+        value = known.get(match.group(1) or match.group(2))
+        if value is None:
+            continue
+        text += command.text[at : match.start()] + value
+        offsets.extend(command.at(index) for index in range(at, match.start()))
+        offsets.extend(command.at(match.start()) for _ in value)
+        at = match.end()
+    if not at:
+        return command
+    text += command.text[at:]
+    offsets.extend(command.at(index) for index in range(at, len(command.text) + 1))
+    return View(
+        command.document, text, 0, offsets, command.quoting, command.separator, writable=False
+    )
 
 
 def _without_magics(cell: View) -> tuple[str, list[View]]:

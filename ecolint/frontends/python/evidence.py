@@ -10,7 +10,7 @@ import libcst as cst
 
 from ecolint.facts import Setting, State, Via
 from ecolint.frontends.python.declared import argument
-from ecolint.frontends.python.program import Assignment, Place, dotted
+from ecolint.frontends.python.program import Assignment, Place, Program, dotted
 from ecolint.frontends.python.resolve import Resolver
 from ecolint.frontends.python.values import Const, Made, plain
 
@@ -120,6 +120,20 @@ def _decorators(resolver: Resolver, found: Compiled) -> None:
 def _is_static(resolver: Resolver, assignment: Assignment) -> bool:
     values = resolver.value(assignment.value, resolver.where(assignment.place))
     return any("static" in text for v in values if isinstance(text := plain(v), str))
+
+
+_ASSISTANTS = frozenset({"assistant_model", "draft_model", "drafter", "prompt_lookup_model"})
+
+
+def assistants(program: Program) -> frozenset[str]:
+    """The names of models that only guess ahead for another one."""
+    return frozenset(
+        dotted(arg.value)
+        for place in program.calls
+        if isinstance(place.node, cst.Call)
+        for arg in place.node.args
+        if arg.keyword is not None and arg.keyword.value in _ASSISTANTS
+    )
 
 
 def is_model(resolver: Resolver, node: cst.BaseExpression, place: Place) -> bool:

@@ -427,7 +427,8 @@ class _Walker(cst.CSTVisitor):
     def visit_AugAssign(self, node: cst.AugAssign) -> bool:
         node.value.visit(self)
         if isinstance(node.target, cst.Name):
-            kind = "merge" if isinstance(node.operator, cst.BitOrAssign) else "opaque"
+            kinds = {cst.BitOrAssign: "merge", cst.AddAssign: "extend"}
+            kind = kinds.get(type(node.operator), "opaque")
             self._bind(node.target.value, kind, node.value)
         return False
 

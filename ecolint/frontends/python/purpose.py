@@ -57,7 +57,7 @@ def of(part: Slice) -> Purpose:
     training = bool(calls & _TRAINING) or any(name.endswith(_TRAINING_ENDS) for name in calls)
     if decorators & _TESTS or calls & _TESTS or part.libraries & {"pytest", "unittest"}:
         role = Role.TEST
-    elif training and ("for_inference" not in calls or serves):
+    elif training:
         role = Role.TRAINING
     elif calls & _BENCHMARKS:
         role = Role.BENCHMARK

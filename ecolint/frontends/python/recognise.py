@@ -56,6 +56,7 @@ _BNB_NAMES = {
 _NOT_REMOVED: Setting[str] = Setting()
 _DRAFT = re.compile(r"draft|assistant", re.IGNORECASE)
 _REMOVED_IN = frozenset({"transformers", "langchain", "llama-index", "haystack"})
+_GENERATING = frozenset({"langchain", "llama-index", "haystack"})
 _QUANTIZATION_KEYS = ("quantization_config", "bnb_quantization_config")
 _NF4: dict[str, tuple[Method, float | None]] = {
     "nf4": (Method.NF4, None), "nf4-dq": (Method.NF4, None), "fp4": (Method.FP4, None),
@@ -78,6 +79,7 @@ class Recogniser:
         self._passed_to_loads = self._configurations_of_loads()
         self.facts: list[Fact] = []
         self.loads: dict[int, ModelLoad] = {}
+        self.assistants = evidence.assistants(program)
 
     def read(self) -> list[Fact]:
         """All facts of the program, configurations before what uses them."""
@@ -366,6 +368,7 @@ class Recogniser:
             "dtype": "torch_dtype",
             "use_cache": "use_cache",
         }
+        name = self.name_of(call)
         floor = '"torch_dtype": "auto"' if not _is_argument(given) else 'torch_dtype="auto"'
         load = ModelLoad(
             self.span(call.func),
@@ -379,10 +382,12 @@ class Recogniser:
             dtype=self.text("torch_dtype", given.get("dtype", "torch_dtype")),
             device=self.text("device_map", given.get("device_map", "device")),
             use_cache=self.setting("use_cache", given.get("use_cache")),  # type: ignore[arg-type]
-            compiled=self.compiled.setting(self.name_of(call)),
+            compiled=self.compiled.setting(name),
             modality=callee.modality or calls.modality(owner),
-            generates=".generate(" in self.program.view.text or callee.makes is Makes.PIPELINE,
-            draft=bool(_DRAFT.search(self.name_of(call))),
+            generates=".generate(" in self.program.view.text
+            or callee.makes is Makes.PIPELINE
+            or callee.library in _GENERATING,
+            draft=bool(_DRAFT.search(name)) or name in self.assistants,
             role=self.role,
             editor=self._load_editor(callee, call, given, names, floor, quantization, model),
         )

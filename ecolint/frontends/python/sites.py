@@ -27,10 +27,11 @@ _METHODS = {"generate", "generate_batch", "chat", "stream_generate", "batch_gene
 _RUNNERS = {
     "run", "call", "check_call", "check_output", "Popen", "system", "popen", "getoutput",
     "create_subprocess_exec", "create_subprocess_shell", "run_commands", "pip_install",
-    "uv_pip_install", "execvp", "getstatusoutput", "local", "sh",
+    "uv_pip_install", "execvp", "getstatusoutput", "local", "sh", "system_raw", "run_line_magic",
+    "from_registry", "install",
 }  # fmt: skip
-_COMMON_RUNNERS = {"run", "call", "system", "popen", "sh", "local"}
-_RUN_BY = {"subprocess", "sp", "os", "c", "ctx"}
+_COMMON_RUNNERS = {"run", "call", "system", "popen", "sh", "local", "install"}
+_RUN_BY = {"subprocess", "sp", "os", "c", "ctx", "session", "conn"}
 _COMMANDS = (
     "pip install", "pip3 install", "pip_install", '"install"', "'install'", "uv add", "vllm",
     "sglang", "text-generation-launcher", "lmdeploy", "lm_eval", "conda install", "uv pip",
@@ -357,17 +358,30 @@ def _call(node: ast.Call, unit: _Unit, commands: bool) -> None:
         unit.weak = True
     elif tail in ("update", "setdefault") and isinstance(func, ast.Attribute):
         unit.binds.add(_root(func.value))
+        unit.site |= owner == "environ" and any(map(_is_switch, node.args))
+    elif tail == "Thread":
+        unit.generates |= any(_tail(word.value) in _METHODS for word in node.keywords)
+        unit.uncaches |= unit.generates
     for word in node.keywords:
-        constant = isinstance(word.value, ast.Constant)
-        value = word.value.value if isinstance(word.value, ast.Constant) else None
-        if word.arg in _SWITCHES:
-            unit.site |= not constant or value not in (False, None)
-        elif word.arg in _OFF_ONLY:
-            unit.site |= value is False and tail in (*_METHODS, "from_pretrained")
-        elif word.arg == "cache_implementation":
-            unit.evidence = True
-        elif word.arg in ("gpu", "max_batch_size", "max_ongoing_requests"):
-            unit.weak = True
+        _keyword(word, tail, unit)
+
+
+def _keyword(word: ast.keyword, tail: str, unit: _Unit) -> None:
+    constant = isinstance(word.value, ast.Constant)
+    value = word.value.value if isinstance(word.value, ast.Constant) else None
+    if word.arg in _SWITCHES:
+        unit.site |= not constant or value not in (False, None)
+    elif word.arg in _OFF_ONLY:
+        unit.site |= value is False and tail in (*_METHODS, "from_pretrained")
+    elif word.arg in ("cache_implementation", "assistant_model"):
+        unit.evidence = True
+    elif word.arg in ("gpu", "max_batch_size", "max_ongoing_requests"):
+        unit.weak = True
+
+
+def _is_switch(node: ast.expr) -> bool:
+    keys = node.keys if isinstance(node, ast.Dict) else [node]
+    return any(isinstance(k, ast.Constant) and str(k.value).endswith("_DISABLE") for k in keys)
 
 
 def _base(func: ast.expr) -> ast.expr | None:

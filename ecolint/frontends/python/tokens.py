@@ -1,6 +1,7 @@
 """Calls that make tokens, and what is said about the compiler and the KV cache."""
 
 import re
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -18,11 +19,10 @@ from ecolint.facts import (
     Setting,
     Where,
 )
-from ecolint.frontends.python import evidence, options
+from ecolint.frontends.python import builtin_calls, caching, evidence, options
 from ecolint.frontends.python.batching import LoopEditor
-from ecolint.frontends.python.declared import argument
 from ecolint.frontends.python.editing import CallEditor
-from ecolint.frontends.python.options import Given, Options
+from ecolint.frontends.python.options import Options
 from ecolint.frontends.python.program import Assignment, Place, dotted
 from ecolint.frontends.python.values import Made, plain
 
@@ -41,8 +41,7 @@ def read(recogniser: "Recogniser") -> list[Fact]:
     return [
         *_generations(recogniser),
         *_pipelines(recogniser),
-        *_attribute_cache(recogniser),
-        *_decode_loops(recogniser),
+        *caching.read(recogniser),
         *_compilation(recogniser),
         *_bare_server(recogniser),
     ]
@@ -57,8 +56,6 @@ def _generations(recogniser: "Recogniser") -> list[Fact]:
         call = place.node
         assert isinstance(call, cst.Call)
         if not isinstance(call.func, cst.Attribute) or call.func.attr.value not in _METHODS:
-            if calls.find(f"?.{dotted(call.func)}") is calls.BY_NAME["GenerationConfig"][0]:
-                _from_config(recogniser, call, place, found)
             continue
         if not recogniser.alive(place):
             continue
@@ -139,20 +136,6 @@ def _loader_batch(recogniser: "Recogniser", place: Place) -> "Setting[int]":
                     return assemble.default(1, "batch_size")
                 return recogniser.setting("batch_size", size)  # type: ignore[return-value]
     return Setting()
-
-
-def _from_config(recogniser: "Recogniser", call: cst.Call, place: Place, found: list[Fact]) -> None:
-    given = options.of_call(recogniser.resolver, call, recogniser.resolver.where(place))
-    options.later(recogniser.resolver, call, given)
-    cache = recogniser.setting("use_cache", given.get("use_cache"))
-    if cache.is_(False) and recogniser.alive(place):
-        found.append(
-            Generation(
-                recogniser.span(call.func), "transformers", "GenerationConfig",
-                use_cache=cache, role=recogniser.role,  # type: ignore[arg-type]
-                editor=CallEditor(recogniser.program, call, given, {"use_cache": "use_cache"}),
-            )
-        )  # fmt: skip
 
 
 # --- pipelines -------------------------------------------------------------------------------
@@ -242,83 +225,6 @@ def _pipeline_fact(
     )  # fmt: skip
 
 
-# --- the KV cache by attribute ----------------------------------------------------------------
-
-
-def _attribute_cache(recogniser: "Recogniser") -> list[Fact]:
-    """`model.config.use_cache = False` that is still in force when something generates."""
-    program = recogniser.program
-    last: dict[str, Assignment] = {}
-    for assignment in program.attributes:
-        base = dotted(assignment.base)
-        wanted = assignment.key == "use_cache" and base.endswith(("config", "cfg"))
-        if wanted and recogniser.resolver.branches.live(assignment.place.frame) is not False:
-            last[evidence.root_name(assignment.base)] = assignment
-    found: list[Fact] = []
-    for assignment in last.values():
-        given = Given(
-            recogniser.resolver.value(
-                assignment.value, recogniser.resolver.where(assignment.place)
-            ),
-            assignment.value,
-            assignment.place.node,
-            assignment.place.node,
-        )
-        written = recogniser.setting(f"{dotted(assignment.base)}.use_cache", given)
-        if written.is_(False) and _generates_after(recogniser, assignment):
-            found.append(
-                Generation(
-                    recogniser.span(assignment.place.node), "transformers", written.name,
-                    use_cache=written, role=recogniser.role,  # type: ignore[arg-type]
-                    editor=CallEditor(
-                        program, cst.Call(cst.Name("x")), Options({"use_cache": given}),
-                        {"use_cache": "use_cache"},
-                    ),
-                )
-            )  # fmt: skip
-    return found
-
-
-def _generates_after(recogniser: "Recogniser", assignment: Assignment) -> bool:
-    here = assignment.place.frame.function()
-    for place in recogniser.program.calls:
-        call = place.node
-        assert isinstance(call, cst.Call)
-        if not isinstance(call.func, cst.Attribute) or call.func.attr.value != "generate":
-            continue
-        if argument(call, "use_cache") is not None:
-            continue
-        if place.frame.function() is not here or place.order > assignment.place.order:
-            return True
-    return False
-
-
-def _decode_loops(recogniser: "Recogniser") -> list[Fact]:
-    """A loop that calls the forward pass on a growing prompt and never keeps the cache."""
-    found: list[Fact] = []
-    for place in recogniser.program.calls:
-        call = place.node
-        assert isinstance(call, cst.Call)
-        loop = next((f for f in place.frame.chain() if f.kind in ("for", "while")), None)
-        if loop is None or loop.node is None or not call.args:
-            continue
-        if not evidence.is_model(recogniser.resolver, call.func, place):
-            continue
-        if argument(call, "past_key_values") or argument(call, "labels"):
-            continue
-        ids = call.args[0].value
-        source = recogniser.program.source(loop.node)
-        name = dotted(ids)
-        if name and re.search(rf"\b{re.escape(name)}\s*=\s*torch\.(cat|hstack|concat)\(", source):
-            found.append(
-                Generation(
-                    recogniser.span(call.func), "transformers", dotted(call.func),
-                    where=Where.LOOP, handwritten=True, role=recogniser.role,
-                )
-            )  # fmt: skip
-    return found
-
-
 # --- the compiler -----------------------------------------------------------------------------
 
 
@@ -364,14 +270,24 @@ def _compilation(recogniser: "Recogniser") -> list[Fact]:
     return [*found, *_switched_off(recogniser)]
 
 
+def _environment(recogniser: "Recogniser") -> Iterator[Assignment]:
+    """What the program puts into its own environment, item by item or in one go."""
+    updated = (change for change, _ in builtin_calls.updates(recogniser.resolver))
+    for item in (*recogniser.program.items, *updated):
+        if dotted(item.base).endswith("environ"):
+            yield item
+
+
 def _switched_off(recogniser: "Recogniser") -> list[Fact]:
     found: list[Fact] = []
     resolver = recogniser.resolver
-    for item in recogniser.program.items:
-        if not dotted(item.base).endswith("environ") or isinstance(item.key, str):
-            continue
+    for item in _environment(recogniser):
         where = resolver.where(item.place)
-        keys = {plain(v) for v in resolver.value(item.key, where)}
+        keys = (
+            {item.key}
+            if isinstance(item.key, str)
+            else {plain(v) for v in resolver.value(item.key, where)}
+        )
         values = {plain(v) for v in resolver.value(item.value, where)}
         always = resolver.branches.live(item.place.frame) is True
         if keys & set(_SWITCHES) and values == {"1"} and always:
