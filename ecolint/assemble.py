@@ -161,6 +161,9 @@ def serving(
             editor=editor,
             role=role,
         )
+    compiled = read.get("compiled", _ABSENT)
+    if quantization is not None and not compiled.absent:
+        quantization = replace(quantization, compiled=compiled)
     facts: list[Fact] = []
     model = read.get("model", _ABSENT)
     if quantization is None and model.known and saved_in_4_bit(str(model.value)):

@@ -229,10 +229,14 @@ def _with_quantization(facts: Sequence[Fact], quantization: Quantization) -> lis
 
 def _read_script(launch: Launch) -> list[Fact]:
     """A script whose flags carry bitsandbytes' own names."""
-    flags, _ = _flags(launch)
-    if not (OWN_OPTIONS | {"no_use_cache"}) & flags.keys() or TRAINING_FLAGS & flags.keys():
+    flags, bare = _flags(launch)
+    given = {name: Given(flag.setting(), flag) for name, flag in flags.items()}
+    for item in read_pairs(bare):  # Hydra's `model.load_in_8bit=true`
+        name = item.key.rpartition(".")[2]
+        given.setdefault(name, Given(item.setting(), None, str(item.value).lower()))
+    if not (OWN_OPTIONS | {"no_use_cache"}) & given.keys() or TRAINING_FLAGS & given.keys():
         return []
-    return _bnb_facts(launch, {name: Given(flag.setting(), flag) for name, flag in flags.items()})
+    return _bnb_facts(launch, given)
 
 
 def _bnb_facts(launch: Launch, given: Mapping[str, Given]) -> list[Fact]:

@@ -55,6 +55,7 @@ SGLANG = Engine(
         "model": Option("model"),
         "max_running_requests": Option("concurrency"),
         "disable_cuda_graph": Option("eager"),
+        "enable_torch_compile": Option("compiled"),
         "disable_radix_cache": Option("prefix_cache", inverted=True),
         "kv_cache_dtype": Option("kv_dtype"),
         "dtype": Option("dtype"),
