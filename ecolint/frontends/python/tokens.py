@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from ecolint.frontends.python.recognise import Recogniser
 
 _METHODS = frozenset({"generate", "generate_batch", "chat", "stream_generate", "batch_generate"})
+_TEXT_MODELS = ("ForCausalLM", "AutoTokenizer", "ForSeq2SeqLM", "text-generation", "LMHeadModel")
 _SELF_BATCHING = {"vllm", "sglang", "lmdeploy", "tensorrt-llm"}
 _SWITCHES = ("TORCH_COMPILE_DISABLE", "TORCHDYNAMO_DISABLE")
 _PRODUCTIVE = (Where.HANDLER, Where.LOOP)
@@ -104,7 +105,9 @@ def _engine(recogniser: "Recogniser", call: cst.Call, place: Place) -> str | Non
     if "sampling_params" in names:
         return "vllm" if "vllm" in recogniser.program.view.text else None
     roots = {name.partition(".")[0] for name in recogniser.program.imports}
-    if names & {"max_new_tokens", "input_ids", "do_sample", "num_beams", "attention_mask"}:
+    # Speech and image models generate, too; text is told by its tokenizer or its class.
+    spoken = any(mark in recogniser.program.view.text for mark in _TEXT_MODELS)
+    if names & {"max_new_tokens", "input_ids"} and spoken:
         return "transformers" if "transformers" in roots else None
     return None
 
