@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 _METHODS = frozenset({"generate", "generate_batch", "chat", "stream_generate", "batch_generate"})
 _TEXT_MODELS = ("ForCausalLM", "AutoTokenizer", "ForSeq2SeqLM", "text-generation", "LMHeadModel")
+_SOUND = frozenset({"torchaudio", "soundfile", "librosa", "sounddevice", "pyaudio"})
+_PICTURES = frozenset({"PIL", "cv2", "torchvision", "decord"})
 _SELF_BATCHING = {"vllm", "sglang", "lmdeploy", "tensorrt-llm"}
 _SWITCHES = ("TORCH_COMPILE_DISABLE", "TORCHDYNAMO_DISABLE")
 _PRODUCTIVE = (Where.HANDLER, Where.LOOP)
@@ -63,6 +65,8 @@ def _generations(recogniser: "Recogniser") -> list[Fact]:
         engine = _engine(recogniser, call, place)
         given = options.of_call(recogniser.resolver, call, recogniser.resolver.where(place))
         cache = recogniser.setting("use_cache", given.get("use_cache"))
+        if recogniser.setting("", given.get("max_new_tokens")).is_(1):
+            cache = Setting()  # the first token needs none
         if engine is None and not cache.is_(False):
             continue
         found.append(
@@ -113,7 +117,12 @@ def _engine(recogniser: "Recogniser", call: cst.Call, place: Place) -> str | Non
 
 
 def _modality(recogniser: "Recogniser", receiver: cst.BaseExpression, place: Place) -> str:
-    """What the generating model works on, by the class that loaded it."""
+    """What the generating model works on: by what it is fed, or by the class that loaded it."""
+    roots = {name.partition(".")[0] for name in recogniser.program.imports}
+    if roots & _SOUND:
+        return "audio"
+    if roots & _PICTURES and "Processor" in recogniser.program.view.text:
+        return "vision"
     for value in recogniser.resolver.value(receiver, recogniser.resolver.where(place)):
         if isinstance(value, Made) and value.target.endswith(".from_pretrained"):
             return calls.modality(value.target.split(".")[-2])
