@@ -117,7 +117,7 @@ def matters(kind: Kind, raw: bytes) -> bool:
 
 def _uncached(raw: bytes) -> bool:
     """Whether somebody generates without a cache; it needs no import to be one of ours."""
-    return b"use_cache=False" in raw and b".generate(" in raw
+    return b"use_cache" in raw and b".generate(" in raw
 
 
 def lists_packages(raw: bytes) -> bool:

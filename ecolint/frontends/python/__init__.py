@@ -37,6 +37,7 @@ def read_view(view: View) -> list[Fact]:
     from ecolint.frontends.python.program import Program
     from ecolint.frontends.python.recognise import Recogniser
     from ecolint.frontends.python.shelling import read_commands
+    from ecolint.frontends.python.walking import walk
 
     part = sites.relevant(view.text)
     if part is None:
@@ -45,7 +46,7 @@ def read_view(view: View) -> list[Fact]:
     # LibCST visits and prints recursively, a dozen frames for each `elif`.
     sys.setrecursionlimit(max(limit, _RECURSION))
     try:
-        program = Program(view, parse(part.text), part)
+        program = walk(Program(view, parse(part.text), part))
         recogniser = Recogniser(program, purpose.of(part))
         return [*recogniser.read(), *read_commands(recogniser)]
     finally:

@@ -103,13 +103,17 @@ def evaluate(resolver: "Resolver", name: str, call: cst.Call, where: Where) -> V
     """The result of a call of something outside the file; None where it is not ours to say."""
     tail = name.rpartition(".")[2]
     first = call.args[0].value if call.args and not call.args[0].star else None
-    told = _setting(resolver, name, call, where)
+    told = _setting(resolver, name, call, where) or _path(resolver, name, call, where)
     if told is not None:
         return told
     if name.startswith("os.environ"):
         return NOTHING
     if name == "builtins.dict" or tail in ("OrderedDict", "SimpleNamespace"):
         return (keyword_table(resolver, call, where),)
+    if name == "builtins.vars" and first is not None:
+        values = resolver.value(first, where)
+        if all(isinstance(v, Namespace) for v in values):
+            return values
     if tail in ("asdict", "vars", "model_dump", "dict") and first is not None:
         found = [fields_table(resolver, v, where) for v in resolver.value(first, where)]
         return tuple(found) if all(found) else NOTHING  # type: ignore[arg-type]
@@ -133,6 +137,16 @@ def evaluate(resolver: "Resolver", name: str, call: cst.Call, where: Where) -> V
         )
     if name.startswith("builtins.") and first is not None:
         return _convert(resolver, tail, call, where)
+    return None
+
+
+def _path(resolver: "Resolver", name: str, call: cst.Call, where: Where) -> Values | None:
+    """The path that `os.path.join` or `pathlib.Path` makes, as text."""
+    if name == "os.path.join":
+        parts = [arg.value for arg in call.args]
+        return resolver.combine(lambda *given: "/".join(map(str, given)), call, parts, where)
+    if name == "pathlib.Path" and len(call.args) == 1:
+        return resolver.value(call.args[0].value, where)
     return None
 
 
@@ -417,7 +431,7 @@ def _get(resolver: "Resolver", receiver: Value, call: cst.Call, where: Where) ->
             Const(v.value, v.node, Via.DEFAULT) if isinstance(v, Const) else v
             for v in resolver.value(call.args[1].value, where)
         )
-    if isinstance(receiver, Table):
+    if isinstance(receiver, (Table, Namespace)):
         return join(*(resolver.objects.item(receiver, key, where, fallback) for key in keys))
     # A config read from elsewhere: the fallback is what runs when the file is silent.
     return fallback if len(call.args) > 1 else NOTHING

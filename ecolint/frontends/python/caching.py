@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from ecolint.facts import Fact, Generation, Where
-from ecolint.frontends.python import evidence, options
+from ecolint.frontends.python import builtin_calls, evidence, options
 from ecolint.frontends.python.declared import argument
 from ecolint.frontends.python.editing import CallEditor
 from ecolint.frontends.python.options import Given, Options
@@ -83,7 +83,8 @@ def _attribute_cache(recogniser: "Recogniser") -> list[Fact]:
     """`model.config.use_cache = False` that is still in force when something generates."""
     program = recogniser.program
     last: dict[str, Assignment] = {}
-    for assignment in program.attributes:
+    updated = (change for change, _ in builtin_calls.updates(recogniser.resolver))
+    for assignment in (*program.attributes, *updated):
         base = dotted(assignment.base)
         wanted = assignment.key == "use_cache" and base.endswith(("config", "cfg"))
         if wanted and recogniser.resolver.branches.live(assignment.place.frame) is not False:

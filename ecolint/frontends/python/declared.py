@@ -58,6 +58,9 @@ def field_default(resolver: "Resolver", node: cst.BaseExpression, where: Where) 
             made = resolver.value(factory.value, where)
             call = cst.Call(factory.value)
             return join(*(resolver.functions.result(value, call, where) for value in made))
+    elif maker in ("Depends", "Security") and node.args:
+        made = resolver.value(node.args[0].value, where)
+        return join(*(resolver.functions.result(v, cst.Call(cst.Name("x")), where) for v in made))
     elif maker in _PARAM_MAKERS:
         chosen = argument(node, "default", 0)
     else:

@@ -228,7 +228,9 @@ class Surroundings:
                 if all(isinstance(v, Const) and isinstance(v.value, str) for v in inner):
                     return Prompts.MANY
             inside = Place(binding.value, binding.frame, binding.order, None)
-            return self._count(binding.value, inside, depth - 1)
+            told = self._count(binding.value, inside, depth - 1)
+            one = told is Prompts.UNKNOWN and _ONE.search(node.value)
+            return Prompts.ONE if one else told
         return Prompts.UNKNOWN
 
     def _binding(self, name: str, place: Place) -> Binding | None:

@@ -63,6 +63,8 @@ class Objects:
             return NOTHING
         if isinstance(value, LocalClass) and isinstance(key, Const):
             return self.class_attribute(value, str(key.value))
+        if isinstance(value, Namespace):
+            return self.option(str(plain(key)))
         if isinstance(value, Ref):
             return NOTHING
         return fallback if fallback is not NOTHING else NOTHING
@@ -85,7 +87,10 @@ class Objects:
                 else self.resolver.value(assignment.key, context)
             )
             for key in keys:
-                if isinstance(key, (Const, Member)):
+                if assignment.removed:
+                    if alive is True and len(keys) == 1:
+                        merged.pop(plain(key), None)
+                elif isinstance(key, (Const, Member)):
                     entry = Entry(
                         assignment.value, context, assignment.place.node, assignment.place.node
                     )

@@ -5,7 +5,7 @@ One LibCST visitor records everything in a single walk; no scope or qualified-na
 loops and functions that must be entered to get there.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -94,19 +94,20 @@ class Place:
 
 @dataclass(slots=True, eq=False)
 class Assignment:
-    """`base.attribute = value` or `base[key] = value`."""
+    """`base.attribute = value` or `base[key] = value`; `removed`: `del base[key]`."""
 
     base: cst.BaseExpression
     key: "str | cst.BaseExpression"
     value: cst.BaseExpression
     place: Place
+    removed: bool = False
 
 
 class Program:
     """A parsed view with all that the visitor saw."""
 
     def __init__(self, view: View, module: cst.Module, part: Slice) -> None:
-        """Walk `module`, parsed from `part`, which was cut from the view's text."""
+        """Prepare for `module`, parsed from `part` of the view; `walking.walk` fills it."""
         self.view = view
         self.hidden = part.hidden
         self.text = part.text
@@ -126,7 +127,6 @@ class Program:
         self.decorated: dict[cst.CSTNode, Place] = {}
         self.imports: list[str] = []
         self.awaited: set[cst.CSTNode] = set()
-        self.module.visit(_Walker(self))
 
     def span(self, node: cst.CSTNode, end: cst.CSTNode | None = None) -> tuple[int, int]:
         """The positions in the view from the start of `node` to the end of it (or of `end`)."""
@@ -170,331 +170,9 @@ def ends_flow(body: cst.BaseSuite) -> bool:
     )
 
 
-class _Walker(cst.CSTVisitor):
-    """Fills a `Program`; visits the parts of a branch by hand to know which one it is in."""
-
-    def __init__(self, program: Program) -> None:
-        super().__init__()
-        self.program = program
-        self.scope = program.root
-        self.frame = Frame("module", program.module, None, program.root)
-        self.order = 0
-        self.index = 0
-        self.statement: cst.CSTNode | None = None
-        program.scopes[program.module] = program.root
-
-    # frames
-
-    def _inside(self, frame: Frame, *nodes: cst.CSTNode | None) -> None:
-        outer_frame, outer_scope = self.frame, self.scope
-        self.frame, self.scope = frame, frame.scope
-        for node in nodes:
-            if node is not None:
-                node.visit(self)
-        self.frame, self.scope = outer_frame, outer_scope
-
-    def _under(self, kind: str, node: cst.CSTNode, **more: object) -> Frame:
-        return Frame(kind, node, self.frame, self.scope, self._next(), **more)  # type: ignore[arg-type]
-
-    def _next(self) -> int:
-        self.order += 1
-        return self.order
-
-    def _bind(self, name: str, kind: str, value: cst.CSTNode | None = None, **more: object) -> None:
-        binding = Binding(name, kind, self.frame, self._next(), value, **more)  # type: ignore[arg-type]
-        self.scope.bindings.setdefault(name, []).append(binding)
-
-    def _place(self, node: cst.CSTNode) -> Place:
-        place = Place(node, self.frame, self._next(), self.statement)
-        self.program.places[node] = place
-        return place
-
-    # blocks
-
-    def on_visit(self, node: cst.CSTNode) -> bool:
-        self.program.positions.note(node, self.index)
-        return super().on_visit(node)
-
-    def visit_Module(self, node: cst.Module) -> bool:
-        self._block(node.body, top=True)
-        return False
-
-    def visit_IndentedBlock(self, node: cst.IndentedBlock) -> bool:
-        self._block(node.body)
-        return False
-
-    def _block(self, body: Sequence[cst.CSTNode], *, top: bool = False) -> None:
-        outer = self.frame
-        for index, statement in enumerate(body):
-            if top:
-                self.index = index
-            statement.visit(self)
-            ends = isinstance(statement, cst.If) and ends_flow(statement.body)
-            if isinstance(statement, cst.If) and ends and statement.orelse is None:
-                # What follows `if x: return` runs only when x was false.
-                self.frame = self._under("if", statement, test=statement.test, truth=False)
-        self.frame = outer
-
-    def visit_SimpleStatementLine(self, node: cst.SimpleStatementLine) -> None:
-        self.statement = node
-
-    def visit_If(self, node: cst.If) -> bool:
-        node.test.visit(self)
-        self._inside(self._under("if", node, test=node.test, truth=True), node.body)
-        if node.orelse is not None:
-            self._inside(self._under("if", node, test=node.test, truth=False), node.orelse)
-        return False
-
-    def visit_IfExp(self, node: cst.IfExp) -> bool:
-        node.test.visit(self)
-        self._inside(self._under("if", node, test=node.test, truth=True), node.body)
-        self._inside(self._under("if", node, test=node.test, truth=False), node.orelse)
-        return False
-
-    def visit_Match(self, node: cst.Match) -> bool:
-        node.subject.visit(self)
-        for case in node.cases:
-            self._inside(self._under("case", node, case=case), case.body)
-        return False
-
-    def visit_For(self, node: cst.For) -> bool:
-        node.iter.visit(self)
-        frame = self._under("for", node)
-        outer, self.frame = self.frame, frame
-        self._targets(node.target, node.iter, "loop")
-        self.frame = outer
-        self._inside(frame, node.body)
-        if node.orelse is not None:
-            node.orelse.visit(self)
-        return False
-
-    def visit_While(self, node: cst.While) -> bool:
-        node.test.visit(self)
-        self._inside(self._under("while", node), node.body)
-        return False
-
-    def visit_Try(self, node: cst.Try) -> bool:
-        self._inside(self._under("try", node), node.body)
-        for handler in node.handlers:
-            self._inside(self._under("except", handler), handler.body)
-        for rest in (node.orelse, node.finalbody):
-            if rest is not None:
-                rest.visit(self)
-        return False
-
-    def visit_With(self, node: cst.With) -> bool:
-        for item in node.items:
-            item.item.visit(self)
-            if item.asname is not None and isinstance(item.asname.name, cst.Name):
-                self._bind(item.asname.name.value, "assign", item.item)
-        node.body.visit(self)
-        return False
-
-    # comprehensions are loops in a scope of their own
-
-    def _comprehension(self, node: cst.CSTNode, clause: cst.CompFor, *results: cst.CSTNode) -> bool:
-        scope = Scope(None, self.scope)
-        current = Frame("for", node, self.frame, scope)
-        outer_frame, outer_scope = self.frame, self.scope
-        inner: cst.CompFor | None = clause
-        while inner is not None:
-            inner.iter.visit(self)
-            self.frame, self.scope = current, scope
-            self._targets(inner.target, inner.iter, "loop")
-            for test in inner.ifs:
-                test.test.visit(self)
-                current = Frame("if", test, current, scope, self._next(), test=test.test)
-                self.frame = current
-            inner = inner.inner_for_in
-        for result in results:
-            result.visit(self)
-        self.frame, self.scope = outer_frame, outer_scope
-        return False
-
-    def visit_ListComp(self, node: cst.ListComp) -> bool:
-        return self._comprehension(node, node.for_in, node.elt)
-
-    def visit_SetComp(self, node: cst.SetComp) -> bool:
-        return self._comprehension(node, node.for_in, node.elt)
-
-    def visit_GeneratorExp(self, node: cst.GeneratorExp) -> bool:
-        return self._comprehension(node, node.for_in, node.elt)
-
-    def visit_DictComp(self, node: cst.DictComp) -> bool:
-        return self._comprehension(node, node.for_in, node.key, node.value)
-
-    # functions and classes
-
-    def visit_FunctionDef(self, node: cst.FunctionDef) -> bool:
-        for decorator in node.decorators:
-            decorator.decorator.visit(self)
-        for default in _defaults(node.params):
-            default.visit(self)
-        self._bind(node.name.value, "def", node)
-        if isinstance(self.scope.node, cst.ClassDef):
-            self.program.owners[node] = self.scope.node
-        self._body(node, node.params, node.body)
-        return False
-
-    def visit_Lambda(self, node: cst.Lambda) -> bool:
-        self._body(node, node.params, node.body)
-        return False
-
-    def _body(self, node: Function, params: cst.Parameters, body: cst.CSTNode) -> None:
-        scope = Scope(node, self.scope)
-        frame = Frame("function", node, self.frame, scope)
-        self.program.functions[node] = frame
-        self.program.scopes[node] = scope
-        self.program.decorated[node] = Place(node, self.frame, self.order)
-        outer_frame, outer_scope, outer_statement = self.frame, self.scope, self.statement
-        self.frame, self.scope = frame, scope
-        for param in all_params(params):
-            self._bind(param.name.value, "param", param, node=param.name)
-        for rest in (params.star_arg, params.star_kwarg):
-            if isinstance(rest, cst.Param):
-                self._bind(rest.name.value, "opaque", rest)
-        if isinstance(node, cst.Lambda):
-            self.program.returns.setdefault(node, []).append(self._place(body))
-        body.visit(self)
-        self.frame, self.scope, self.statement = outer_frame, outer_scope, outer_statement
-
-    def visit_ClassDef(self, node: cst.ClassDef) -> bool:
-        for decorator in node.decorators:
-            decorator.decorator.visit(self)
-        for base in (*node.bases, *node.keywords):
-            base.value.visit(self)
-        self._bind(node.name.value, "class", node)
-        scope = Scope(node, self.scope)
-        self.program.scopes[node] = scope
-        self.program.decorated[node] = Place(node, self.frame, self.order)
-        self._inside(Frame("class", node, self.frame, scope), node.body)
-        return False
-
-    def visit_Return(self, node: cst.Return) -> None:
-        self._result(node.value)
-
-    def visit_Yield(self, node: cst.Yield) -> None:
-        value = node.value
-        self._result(value.item if isinstance(value, cst.From) else value)
-
-    def _result(self, value: cst.BaseExpression | None) -> None:
-        function = next(
-            (f.node for f in self.frame.chain() if f.kind == "function" and f.node), None
-        )
-        if value is not None and function is not None:
-            self.program.returns.setdefault(function, []).append(self._place(value))
-
-    # names
-
-    def visit_Import(self, node: cst.Import) -> bool:
-        for alias in node.names:
-            name = dotted(alias.name)
-            self.program.imports.append(name)
-            if alias.asname is not None and isinstance(alias.asname.name, cst.Name):
-                self._bind(alias.asname.name.value, "import", None, target=name)
-            else:
-                root = name.partition(".")[0]
-                self._bind(root, "import", None, target=root)
-        return False
-
-    def visit_ImportFrom(self, node: cst.ImportFrom) -> bool:
-        module = "." * len(node.relative) + dotted(node.module)
-        self.program.imports.append(module)
-        if isinstance(node.names, cst.ImportStar):
-            self.scope.stars.append(module)
-            return False
-        for alias in node.names:
-            name = dotted(alias.name)
-            shown = alias.asname.name if alias.asname is not None else alias.name
-            if isinstance(shown, cst.Name):
-                self._bind(shown.value, "import", node, target=f"{module}.{name}")
-        return False
-
-    def visit_Assign(self, node: cst.Assign) -> bool:
-        node.value.visit(self)
-        for target in node.targets:
-            self._targets(target.target, node.value, "assign")
-        return False
-
-    def visit_AnnAssign(self, node: cst.AnnAssign) -> bool:
-        if node.value is not None:
-            node.value.visit(self)
-            self._targets(node.target, node.value, "assign")
-        elif isinstance(node.target, cst.Name):
-            self._bind(node.target.value, "opaque", node)
-        return False
-
-    def visit_AugAssign(self, node: cst.AugAssign) -> bool:
-        node.value.visit(self)
-        if isinstance(node.target, cst.Name):
-            kinds = {cst.BitOrAssign: "merge", cst.AddAssign: "extend"}
-            kind = kinds.get(type(node.operator), "opaque")
-            self._bind(node.target.value, kind, node.value)
-        return False
-
-    def visit_NamedExpr(self, node: cst.NamedExpr) -> bool:
-        node.value.visit(self)
-        self._targets(node.target, node.value, "assign")
-        return False
-
-    def visit_Del(self, node: cst.Del) -> bool:
-        return False
-
-    def _targets(
-        self,
-        target: cst.CSTNode,
-        value: cst.BaseExpression,
-        kind: str,
-        path: tuple[int, ...] = (),
-    ) -> None:
-        if isinstance(target, cst.Name):
-            self._bind(target.value, kind, value, path=path, node=target)
-        elif isinstance(target, (cst.Tuple, cst.List)):
-            for index, element in enumerate(target.elements):
-                starred = isinstance(element, cst.StarredElement)
-                step = "opaque" if starred else kind
-                self._targets(element.value, value, step, (*path, index))
-        elif isinstance(target, cst.Attribute):
-            self.program.attributes.append(
-                Assignment(target.value, target.attr.value, value, self._place(target))
-            )
-        elif isinstance(target, cst.Subscript) and len(target.slice) == 1:
-            index_node = target.slice[0].slice
-            if isinstance(index_node, cst.Index):
-                self.program.items.append(
-                    Assignment(target.value, index_node.value, value, self._place(target))
-                )
-
-    # sites
-
-    def visit_Call(self, node: cst.Call) -> None:
-        self.program.calls.append(self._place(node))
-
-    def visit_Await(self, node: cst.Await) -> None:
-        self.program.awaited.add(node.expression)
-
-    def visit_SimpleString(self, node: cst.SimpleString) -> None:
-        self.program.strings.append(self._place(node))
-
-    def visit_List(self, node: cst.List) -> None:
-        self._place(node)
-
-    def visit_Dict(self, node: cst.Dict) -> None:
-        self._place(node)
-
-    def visit_Tuple(self, node: cst.Tuple) -> None:
-        self._place(node)
-
-
 def all_params(params: cst.Parameters) -> list[cst.Param]:
     """Every named parameter of a function, in order."""
     return [*params.posonly_params, *params.params, *params.kwonly_params]
-
-
-def _defaults(params: cst.Parameters) -> Iterator[cst.BaseExpression]:
-    for param in all_params(params):
-        if param.default is not None:
-            yield param.default
 
 
 def same_function(one: Frame, other: Frame) -> bool:

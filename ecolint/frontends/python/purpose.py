@@ -53,7 +53,8 @@ class Purpose:
 def of(part: Slice) -> Purpose:
     """Judge a whole program by its calls and decorators."""
     calls, decorators = part.calls, part.decorators
-    serves = bool(calls & _SERVERS or decorators & _ROUTES)
+    # Chainlit's routes serve one person's chat.
+    serves = bool(calls & _SERVERS or decorators & _ROUTES) and "chainlit" not in part.libraries
     training = bool(calls & _TRAINING) or any(name.endswith(_TRAINING_ENDS) for name in calls)
     if decorators & _TESTS or calls & _TESTS or part.libraries & {"pytest", "unittest"}:
         role = Role.TEST
@@ -63,7 +64,7 @@ def of(part: Slice) -> Purpose:
         role = Role.BENCHMARK
     elif serves:
         role = Role.SERVICE
-    elif calls & _INTERACTIVE:
+    elif calls & _INTERACTIVE or "chainlit" in part.libraries:
         role = Role.INTERACTIVE
     elif calls & _EVALUATION or "lm_eval" in part.libraries:
         role = Role.EVALUATION

@@ -62,7 +62,6 @@ _BINARY: dict[type[cst.BaseBinaryOp], Callable[[Any, Any], object]] = {
     cst.Add: operator.add,
     cst.Subtract: operator.sub,
     cst.Multiply: operator.mul,
-    cst.Divide: operator.truediv,
     cst.FloorDivide: operator.floordiv,
     cst.Modulo: operator.mod,
 }
@@ -109,7 +108,7 @@ class Resolver:
         return step(self, node, where) if step is not None else NOTHING
 
     def _concatenated(self, node: cst.ConcatenatedString, where: Where) -> Values:
-        return self._combine(operator.add, node, (node.left, node.right), where)
+        return self.combine(operator.add, node, (node.left, node.right), where)
 
     def _attribute(self, node: cst.Attribute, where: Where) -> Values:
         return self.each(self.value(node.value, where), lambda v: self.objects.attribute(v, node))
@@ -135,7 +134,7 @@ class Resolver:
     def each(values: Values, step: Callable[[Value], Values]) -> Values:
         return join(*(step(value) for value in values))
 
-    def _combine(
+    def combine(
         self,
         step: Callable[..., object],
         node: cst.CSTNode,
@@ -172,7 +171,7 @@ class Resolver:
             rest = iter(values)
             return "".join(str(next(rest)) if text is None else text for text in shape)
 
-        return self._combine(fill, node, pieces, where)
+        return self.combine(fill, node, pieces, where)
 
     def _sequence(self, node: "cst.List | cst.Tuple | cst.Set", where: Where) -> Values:
         items: list[Values] = []
@@ -245,7 +244,7 @@ class Resolver:
             via = least_sure(*(via_of(v) for v in self.value(node.expression, where)))
             return (Const(not verdict, node, least_sure(via, Via.RESOLVED)),)
         if isinstance(node.operator, cst.Minus):
-            return self._combine(operator.neg, node, (node.expression,), where)
+            return self.combine(operator.neg, node, (node.expression,), where)
         return NOTHING
 
     def _comparison(self, node: cst.Comparison, where: Where) -> Values:
@@ -268,30 +267,20 @@ class Resolver:
         step = _COMPARE.get(type(target.operator))
         if step is None:
             return NOTHING
-        return self._combine(step, node, (node.left, target.comparator), where)
+        return self.combine(step, node, (node.left, target.comparator), where)
 
     def _binary(self, node: cst.BinaryOperation, where: Where) -> Values:
-        if isinstance(node.operator, cst.BitOr):
+        if isinstance(node.operator, (cst.BitOr, cst.Add)):
             left, right = self.value(node.left, where), self.value(node.right, where)
-            if len(left) == len(right) == 1:
-                first, second = left[0], right[0]
-                if isinstance(first, Table) and isinstance(second, Table):
-                    entries = {
-                        **self.objects.entries(first, where),
-                        **self.objects.entries(second, where),
-                    }
-                    return (Table(node, entries, first.open or second.open),)
-            return NOTHING
-        if isinstance(node.operator, cst.Add):
-            left, right = self.value(node.left, where), self.value(node.right, where)
-            if len(left) == len(right) == 1:
-                first, second = left[0], right[0]
-                if isinstance(first, Items) and isinstance(second, Items):
-                    return (Items((*first.items, *second.items), node),)
+            joined = self._joined(left, right, node, where)
+            if joined is not NOTHING:
+                return joined
+        if isinstance(node.operator, cst.Divide):
+            return self.combine(_divided, node, (node.left, node.right), where)
         step = _BINARY.get(type(node.operator))
         if step is None:
             return NOTHING
-        return self._combine(step, node, (node.left, node.right), where)
+        return self.combine(step, node, (node.left, node.right), where)
 
     def _name(self, node: cst.Name, where: Where) -> Values:
         name = node.value
@@ -330,7 +319,11 @@ class Resolver:
             alive = self.branches.live(binding.frame, where.env if here else None)
             if alive is False:
                 continue
-            found.append(self._bound(binding, where))
+            found.append(
+                self._added(bindings, binding, where)
+                if binding.kind in ("merge", "extend")
+                else self._bound(binding, where)
+            )
             conditional = alive is None and any(
                 part.kind in ("if", "case", "while") and part not in around
                 for part in binding.frame.chain()
@@ -338,6 +331,36 @@ class Resolver:
             if not conditional:
                 break
         return join(*found) if found else NOTHING
+
+    def _added(self, bindings: list[Binding], binding: Binding, where: Where) -> Values:
+        """What `name += more` or `name |= more` leaves in the name."""
+        context = Where(binding.frame, binding.order, where.env, where.depth + 1)
+        before = [b for b in bindings if b.order < binding.order]
+        if not before or context.depth > MAX_DEPTH:
+            return NOTHING
+        return self._joined(
+            self._choose(before, context),
+            self.value(binding.value, context),
+            binding.value,
+            context,
+        )
+
+    def _joined(
+        self, left: Values, right: Values, node: cst.CSTNode | None, where: Where
+    ) -> Values:
+        """Two lists or two dicts as one; unknown for anything else."""
+        if node is None or len(left) != 1 or len(right) != 1:
+            return NOTHING
+        first, second = left[0], right[0]
+        if isinstance(first, Table) and isinstance(second, Table):
+            entries = {
+                **self.objects.entries(first, where),
+                **self.objects.entries(second, where),
+            }
+            return (Table(node, entries, first.open or second.open),)
+        if isinstance(first, Items) and isinstance(second, Items):
+            return (Items((*first.items, *second.items), node),)
+        return NOTHING
 
     def _bound(self, binding: Binding, where: Where) -> Values:
         env = where.env
@@ -386,6 +409,13 @@ _STEPS: dict[type[cst.CSTNode], Callable[[Resolver, Any, Where], Values]] = {
     cst.Await: Resolver._inner,
     cst.Lambda: Resolver._lambda,
 }
+
+
+def _divided(left: Any, right: Any) -> object:
+    """`a / b`: of numbers, or of the parts of a path."""
+    if isinstance(left, str) and isinstance(right, str):
+        return f"{left.rstrip('/')}/{right}"
+    return operator.truediv(left, right)
 
 
 def _elements(value: Value) -> Values:

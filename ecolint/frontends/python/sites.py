@@ -31,11 +31,11 @@ _RUNNERS = {
     "from_registry", "install",
 }  # fmt: skip
 _COMMON_RUNNERS = {"run", "call", "system", "popen", "sh", "local", "install"}
-_RUN_BY = {"subprocess", "sp", "os", "c", "ctx", "session", "conn"}
+_RUN_BY = {"subprocess", "sp", "os", "c", "ctx", "session", "conn", "get_ipython"}
 _COMMANDS = (
     "pip install", "pip3 install", "pip_install", '"install"', "'install'", "uv add", "vllm",
     "sglang", "text-generation-launcher", "lmdeploy", "lm_eval", "conda install", "uv pip",
-    "llamafactory", "litgpt", "trtllm",
+    "llamafactory", "litgpt", "trtllm", "run_line_magic",
 )  # fmt: skip
 # Names that mean something only in a file that imports a library of ours.
 _WEAK_TAILS = {
@@ -102,6 +102,7 @@ class _Unit:
     required: set[str] = field(default_factory=set)
     generates: bool = False
     uncaches: bool = False
+    aliases: set[str] = field(default_factory=set)
     handles: bool = False
     decorators: set[str] = field(default_factory=set)
     function: str = ""
@@ -233,12 +234,15 @@ def _survey_all(units: list[_Unit], lines: list[int], commands: bool) -> bool:
         at = bisect_left(lines, unit.first)
         if at < len(lines) and lines[at] <= unit.last:
             _survey(unit, commands)
-            found |= unit.site or unit.weak or unit.generates
+            found |= unit.site or unit.weak or unit.generates or bool(unit.aliases)
         else:
             others.append(unit)
     if found:
         for unit in others:
             _survey(unit, commands)
+        aliases = {name for unit in units for name in unit.aliases}
+        for unit in units:
+            unit.weak |= bool(unit.calls & aliases)
     return found
 
 
@@ -331,7 +335,9 @@ def _attribute(node: ast.Attribute, unit: _Unit, commands: bool) -> None:
         root = _root(node.value)
         unit.binds.add(f".{node.attr}" if root == "self" else root)
         unit.weak |= node.attr in _ASSIGNED
+        of_model = _tail(node.value) in ("config", "generation_config")
         unit.uncaches |= node.attr == "use_cache"
+        unit.site |= node.attr == "use_cache" and of_model
 
 
 def _call(node: ast.Call, unit: _Unit, commands: bool) -> None:
@@ -339,7 +345,7 @@ def _call(node: ast.Call, unit: _Unit, commands: bool) -> None:
     tail, owner = getattr(func, "id", ""), ""
     if isinstance(func, ast.Attribute):
         tail = func.attr
-        owner = getattr(func.value, "attr", None) or getattr(func.value, "id", None) or ""
+        owner = _tail(func.value.func if isinstance(func.value, ast.Call) else func.value)
     unit.calls.add(tail)
     runs = commands and tail in _RUNNERS and (owner in _RUN_BY or tail not in _COMMON_RUNNERS)
     if runs or tail in _TAILS or f"{owner}.{tail}" in _PAIRS:
@@ -356,7 +362,13 @@ def _call(node: ast.Call, unit: _Unit, commands: bool) -> None:
         unit.generates |= owner != "self" and not isinstance(_base(func), ast.Call)
     elif tail in _WEAK_TAILS:
         unit.weak = True
-    elif tail in ("update", "setdefault") and isinstance(func, ast.Attribute):
+    elif tail == "setattr" and len(node.args) > 1:
+        unit.binds.add(_root(node.args[0]))
+        given = getattr(node.args[1], "value", None)
+        unit.weak |= given in _ASSIGNED
+        unit.uncaches |= given == "use_cache"
+    elif tail in ("update", "setdefault", "pop") and isinstance(func, ast.Attribute):
+        unit.uncaches |= owner in ("config", "generation_config")
         unit.binds.add(_root(func.value))
         unit.site |= owner == "environ" and any(map(_is_switch, node.args))
     elif tail == "Thread":
@@ -432,6 +444,8 @@ def _from_import(node: ast.ImportFrom, unit: _Unit, commands: bool) -> None:
     if node.module and not node.level:
         unit.libraries.add(node.module.partition(".")[0])
     unit.binds.update(alias.asname or alias.name for alias in node.names)
+    known = _TAILS | _WEAK_TAILS
+    unit.aliases.update(a.asname for a in node.names if a.asname and a.name in known)
 
 
 _LOOKS: dict[type[ast.AST], Callable[..., None]] = {
