@@ -8,6 +8,7 @@ from ecolint.assemble import bitsandbytes, scheme, serving
 from ecolint.diagnostics import Edit, Span
 from ecolint.dialects import Engine, Option, Scheme
 from ecolint.dialects.bitsandbytes import CONFIG_OPTIONS
+from ecolint.dialects.configs import modality_of
 from ecolint.dialects.engines import ENGINES, at_version
 from ecolint.dialects.launchers import (
     FACTORY_METHODS,
@@ -293,6 +294,7 @@ def load_facts(
         compiled=options.get("compile", _ABSENT),
         use_cache=options.get("use_cache", _ABSENT),
         batch=options.get("batch_size", _ABSENT),
+        modality=modality_of(str(model.value)) if model.known else "",
         generates=True,
         role=launch.role,
         editor=editor,

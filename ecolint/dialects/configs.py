@@ -5,6 +5,7 @@ production-stack helm/values.yaml (a6c01db), kserve (aaac4e2), skypilot 0.14.1, 
 guides, TorchServe docs, transformers 5.24 configuration files.
 """
 
+import re
 from collections.abc import Mapping
 
 from ecolint.dialects import Engine, Option, Scheme
@@ -59,6 +60,21 @@ MODEL_KINDS = frozenset(
     {"hf", "vllm", "hf-auto", "hf-causal", "huggingface", "local", "openai", "local-completions",
      "sglang", "dummy", "hf-multimodal"}
 )  # fmt: skip
+
+# What a model works on, by its name, where that is not text that it writes.
+_MODALITIES: Mapping[str, re.Pattern[str]] = {
+    "audio": re.compile(r"whisper|wav2vec|hubert|seamless|musicgen|parler|\bbark\b"),
+    "diffusion": re.compile(r"stable-diffusion|\bsdxl|\bsd3|\bflux|pixart"),
+    "vision-encoder": re.compile(r"\bclip\b|\bvit\b|siglip|dinov?\d"),
+    "encoder": re.compile(r"bert|minilm|mpnet|\bbge\b|\be5\b|\bgte\b|embed|rerank"),
+}
+
+
+def modality_of(model_id: str) -> str:
+    """What a model works on, by its name alone; empty where that says nothing."""
+    name = model_id.rpartition("/")[2].lower()
+    return next((kind for kind, words in _MODALITIES.items() if words.search(name)), "")
+
 
 # --- engines -------------------------------------------------------------------------------
 

@@ -13,6 +13,11 @@ _SLURM_GPU = re.compile(
     r"^#SBATCH\b[^\n]*--(?:gres=gpu:|gpus(?:-per-\w+)?=)([A-Za-z][\w.-]*)(?::(\d{1,4}))?",
     re.MULTILINE,
 )
+# What a script installs that runs a project's tests is for the tests.
+_TESTS = re.compile(
+    r"^[ \t]*(?:(?:uv|poetry|pdm|hatch) run |python\d? -m )?(?:pytest|tox|nox|unittest|ctest)\b",
+    re.MULTILINE,
+)
 _FLAG_FILE = "CMD_FLAGS.txt"
 _FLAG_WORD = re.compile(r"#[^\n]*|(\S+)")
 
@@ -27,7 +32,8 @@ def read(document: Document) -> Facts:
     name = re.split(r"[/\\]", document.path)[-1]
     if name == _FLAG_FILE:
         return _read_flag_file(view)
-    return Facts([*_read_batch_header(view), *read_script(view, Role.INFERENCE)])
+    role = Role.TEST if _TESTS.search(view.text) else Role.INFERENCE
+    return Facts([*_read_batch_header(view), *read_script(view, role)])
 
 
 def _read_batch_header(view: View) -> list[Fact]:

@@ -58,8 +58,13 @@ FAMILIES: dict[str, frozenset[str]] = {
 _OPTIONS = frozenset({"huggingface", "engines", "batching", "loads"})
 
 
+# Documents that describe an interface: their values are examples.
+_DESCRIPTIONS = frozenset({"openapi", "swagger", "asyncapi"})
+
+
 def recognise(document: Document, source: Source) -> list[Fact]:
     """The facts of a parsed file; what aliases repeat is told once."""
+    source.roots = [root for root in source.roots if _DESCRIPTIONS.isdisjoint(root.names)]
     reading = Reading(document, source)
     readers: dict[str, Callable[[Place, Reading], None]] = {}
     for place in walk(source):

@@ -22,6 +22,10 @@ _SERVES = frozenset(
     {"port", "host", "workers", "api_key", "endpoint", "max_concurrent_requests", "replicas",
      "request_timeout", "rate_limit", "api"}
 )  # fmt: skip
+_GENERATES = re.compile(
+    r"infer|serv|gener|llm|model|predict|batch|engine|runtime|pipeline|api|deploy|prod|config"
+    r"|setting|param|option|backend|text|live|prd"
+)
 _SERVING_SECTIONS = frozenset({"serving", "serve", "server", "service", "api", "deployment"})
 _GPU_KEYS = frozenset(
     {"num_gpus", "accelerator_type", "engine_kwargs", "llm_configs", "model_loading_config",
@@ -83,6 +87,8 @@ def _own_service(place: Place, reading: Reading) -> None:
     if entry is None or type(entry.value.value) is not int:
         return
     model = reading.model(place)
+    if place.key and not _GENERATES.search(place.key):
+        return  # batches of something else: of log lines, of messages, of rows
     if not model.known or reading.role(place) is not Role.INFERENCE:
         return
     if _produces(place, reading) and _generates(model):

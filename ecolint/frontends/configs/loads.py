@@ -8,7 +8,7 @@ from typing import Any
 from ecolint.assemble import bitsandbytes, scheme
 from ecolint.dialects import Scheme, Wrapper
 from ecolint.dialects.bitsandbytes import CONFIG_OPTIONS, WRAPPERS
-from ecolint.dialects.configs import ENGINE_KEYS, NAMED_SCHEMES
+from ecolint.dialects.configs import ENGINE_KEYS, NAMED_SCHEMES, modality_of
 from ecolint.dialects.launchers import FACTORY_METHODS, OTHER_DEVICES, OWN_SCRIPT
 from ecolint.embedded import EmbeddedEditor, read_pairs
 from ecolint.facts import Editor, ModelLoad, Quantization, Role, Setting, State, Via
@@ -192,12 +192,16 @@ def _load(
             quantization=quantization,
             dtype=_nearest(place, "dtype", "torch_dtype"),
             device=_nearest(place, "device", "device_map"),
-            modality="diffusion" if library == "diffusers" else "",
+            modality="diffusion" if library == "diffusers" else _modality(model),
             generates=True,
             role=quantization.role,
             editor=editor,
         ),
     ]
+
+
+def _modality(model: Setting[str]) -> str:
+    return modality_of(str(model.value)) if model.known else ""
 
 
 # --- frameworks ------------------------------------------------------------------

@@ -16,6 +16,9 @@ from ecolint.facts import Fact, Role, Setting
 from ecolint.frontends.mapping import Form, Node, Place, Source, setting, text_setting
 
 _SEARCHED = 5_000
+# A section that shapes an adapter makes one; a server only names those that it loads.
+_ADAPTERS = frozenset({"lora", "lora_config", "peft", "peft_config", "lora_args"})
+_RANKS = frozenset({"r", "rank", "lora_r", "lora_alpha", "alpha", "target_modules"})
 _UNSET: Setting[str] = Setting()
 
 
@@ -105,6 +108,8 @@ def _trains(name: str, value: Node) -> bool:
         return value.text.lower() in TRAINING_VALUES[name]
     if name == "datasets" and value.items:
         return value.items[0].get("path") is not None
+    if name in _ADAPTERS and value.form is Form.MAPPING:
+        return not _RANKS.isdisjoint(value.names.keys())
     if name not in TRAINING_KEYS:
         return False
     return value.form is not Form.SCALAR or value.value not in (False, None, 0, "")
