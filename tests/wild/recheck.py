@@ -26,19 +26,17 @@ VERDICTS = HERE / "verdicts.txt"
 PACKAGES = HERE / "packages.txt"
 
 
-def fetch(requirement: str, folder: Path) -> Path:
-    """Download and unpack one pinned package; a source archive where there is one."""
+def fetch(requirement: str, kind: str, folder: Path) -> Path:
+    """Download and unpack one pinned package, as a source archive ("sdist") or a wheel."""
     target = folder / requirement.replace("==", "-")
     if target.exists():
         return target
     with tempfile.TemporaryDirectory() as scratch:
-        for source in (["--no-binary", ":all:"], []):
-            command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", *source,
-                       "--dest", scratch, requirement]  # fmt: skip
-            done = subprocess.run(command, check=False, capture_output=True, text=True)
-            if done.returncode == 0:
-                break
-        else:
+        only = "--no-binary" if kind == "sdist" else "--only-binary"
+        command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", only, ":all:",
+                   "--dest", scratch, requirement]  # fmt: skip
+        done = subprocess.run(command, check=False, capture_output=True, text=True)
+        if done.returncode != 0:
             raise SystemExit(f"{requirement}: {done.stderr.strip().splitlines()[-1]}")
         archive = next(Path(scratch).iterdir())
         target.mkdir(parents=True)
@@ -80,15 +78,18 @@ def main() -> int:
     parser.add_argument("--new", action="store_true", help="print the missing lines only")
     parser.add_argument("--sources", type=Path, default=Path(".wild"), help="where to unpack")
     options = parser.parse_args()
-    wanted = [line for line in PACKAGES.read_text(encoding="utf-8").split() if line]
+    lines = PACKAGES.read_text(encoding="utf-8").splitlines()
+    wanted = dict(line.split() for line in lines if line.strip())
     if options.packages:
-        wanted = [line for line in wanted if line.split("==")[0] in options.packages]
+        wanted = {
+            one: kind for one, kind in wanted.items() if one.split("==")[0] in options.packages
+        }
     verdicts = judged()
     known = {key for key in verdicts if key[0] in wanted}
     found = {
         (package, *finding)
-        for package in wanted
-        for finding in findings(fetch(package, options.sources))
+        for package, kind in wanted.items()
+        for finding in findings(fetch(package, kind, options.sources))
     }
     for package, place, code in sorted(found - known):
         print(f"{package} {place} {code} {'?' if options.new else 'is not judged'}")
