@@ -25,6 +25,7 @@ _LINE = re.compile(r"^([ \t]*)([!%?][^\n]*)$|^([ \t]*)([\w.]+\?\??)[ \t]*$", re.
 _ASSIGNED = re.compile(r"^([ \t]*[\w, ]+=[ \t]*)([!%][^\n]*)$", re.MULTILINE)
 _INSERTED = re.compile(r"\{\s*([\w.]+)\s*\}|\$(\w+)")
 _PYTHON_FILE = re.compile(r"\.pyw?$")
+_REQUIREMENTS = re.compile(r"requirements[\w-]*\.txt$")
 _SHELL_FILE = re.compile(r"\.(sh|bash)$")
 
 
@@ -124,6 +125,10 @@ def _special(view: View, facts: list[Fact]) -> View | None:
             facts.extend(_alone(body))
         elif _SHELL_FILE.search(argument):
             facts.extend(_shell(body))
+        elif _REQUIREMENTS.search(argument):
+            from ecolint.frontends import requirements
+
+            facts.extend(requirements.read_view(body, Role.INFERENCE))
         return None
     if name in _SHELL_MAGICS:
         facts.extend(_shell(body))

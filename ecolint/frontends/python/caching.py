@@ -86,7 +86,12 @@ def _attribute_cache(recogniser: "Recogniser") -> list[Fact]:
     updated = (change for change, _ in builtin_calls.updates(recogniser.resolver))
     for assignment in (*program.attributes, *updated):
         base = dotted(assignment.base)
-        wanted = assignment.key == "use_cache" and base.endswith(("config", "cfg"))
+        # An encoder's configuration is copied from its decoder's, and has no cache to use.
+        wanted = (
+            assignment.key == "use_cache"
+            and base.endswith(("config", "cfg"))
+            and not base.rpartition(".")[2].startswith("encoder")
+        )
         if wanted and recogniser.resolver.branches.live(assignment.place.frame) is not False:
             last[evidence.root_name(assignment.base)] = assignment
     found: list[Fact] = []

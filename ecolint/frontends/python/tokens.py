@@ -8,7 +8,7 @@ import libcst as cst
 
 from ecolint import assemble
 from ecolint.dialects import python_calls as calls
-from ecolint.dialects.python_calls import Makes
+from ecolint.dialects.python_calls import Callee, Makes
 from ecolint.facts import (
     Compilation,
     CompileState,
@@ -167,7 +167,11 @@ def _pipelines(recogniser: "Recogniser") -> list[Fact]:
         call = place.node
         assert isinstance(call, cst.Call)
         known = recogniser.identify(call, recogniser.resolver.where(place))
-        if known is None or known[0].makes is not Makes.PIPELINE or not recogniser.alive(place):
+        if known is None or not recogniser.alive(place):
+            continue
+        if known[0].library == "langchain":
+            found.extend(_chained(recogniser, known[0], call, place))
+        if known[0].makes is not Makes.PIPELINE:
             continue
         given = recogniser.given(known[0], call, recogniser.resolver.where(place))
         task = recogniser.setting("task", given.get("task"))
@@ -175,6 +179,19 @@ def _pipelines(recogniser: "Recogniser") -> list[Fact]:
             continue
         found.extend(_pipeline(recogniser, call, given, place, used.get(id(call), [])))
     return found
+
+
+def _chained(recogniser: "Recogniser", callee: Callee, call: cst.Call, place: Place) -> list[Fact]:
+    """The batch size that LangChain lowers for its lists of prompts (its own default is 4)."""
+    given = recogniser.given(callee, call, recogniser.resolver.where(place))
+    batch = recogniser.setting("batch_size", given.get("batch_size"))
+    lists = re.search(r"\.(a?batch|map)\(", recogniser.program.view.text)
+    if batch.absent:
+        return []
+    where = recogniser.surroundings.where(place)
+    prompts = Prompts.MANY if lists else Prompts.UNKNOWN
+    role = recogniser.role
+    return [_pipeline_fact(recogniser, call, call, batch, where, prompts, given, role)]
 
 
 def _is_pipeline(recogniser: "Recogniser", made: Made) -> bool:
