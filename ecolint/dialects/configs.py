@@ -23,7 +23,8 @@ TRAINING_KEYS = (TRAINING_FLAGS - _ALSO_SERVING) | frozenset(
     {"train_micro_batch_size_per_gpu", "train_batch_size", "optimizer", "training_args",
      "training_arguments", "trainer", "sequence_len", "num_train_steps", "lora_target_linear",
      "per_device_batch_size", "gradient_accumulation", "training", "peft_type",
-     "actor_rollout_ref"}
+     # verl, whose engines answer while a model learns
+     "actor_rollout_ref", "free_cache_engine", "reward_manager"}
 )  # fmt: skip
 TRAINING_VALUES: Mapping[str, frozenset[str]] = {
     "adapter": frozenset({"lora", "qlora"}),
