@@ -1,24 +1,20 @@
 """From calls to facts: what each call that we know makes of its options."""
 
 import re
-from dataclasses import replace
 
 import libcst as cst
 
 from ecolint import assemble
 from ecolint.diagnostics import Edit, Span
-from ecolint.dialects import Scheme, Wrapper
 from ecolint.dialects import python_calls as calls
 from ecolint.dialects.bitsandbytes import WRAPPERS
 from ecolint.dialects.engines import ENGINES
 from ecolint.dialects.python_calls import Callee, Makes
 from ecolint.facts import (
     Change,
-    Drop,
     Editor,
     Fact,
     Hardware,
-    Method,
     ModelLoad,
     Quantization,
     Role,
@@ -31,6 +27,7 @@ from ecolint.frontends.python import evidence, generation, options, purpose, tok
 from ecolint.frontends.python.editing import BNB_OPTIONS, CallEditor, TextEditor
 from ecolint.frontends.python.options import Given, Options
 from ecolint.frontends.python.program import Place, Program, dotted
+from ecolint.frontends.python.quantizing import QUANTIZATION_KEYS, Quantizer
 from ecolint.frontends.python.resolve import Resolver
 from ecolint.frontends.python.values import (
     Const,
@@ -38,7 +35,6 @@ from ecolint.frontends.python.values import (
     Made,
     Partial,
     Ref,
-    Table,
     Unknown,
     Value,
     Where,
@@ -47,21 +43,9 @@ from ecolint.frontends.python.values import (
     Method as Attribute,
 )
 
-_BNB_NAMES = {
-    "threshold": "llm_int8_threshold",
-    "compute_dtype": "bnb_4bit_compute_dtype",
-    "quant_type": "bnb_4bit_quant_type",
-    "double_quant": "bnb_4bit_use_double_quant",
-}
-_NOT_REMOVED: Setting[str] = Setting()
 _DRAFT = re.compile(r"draft|assistant", re.IGNORECASE)
 _REMOVED_IN = frozenset({"transformers", "langchain", "llama-index", "haystack"})
 _GENERATING = frozenset({"langchain", "llama-index", "haystack"})
-_QUANTIZATION_KEYS = ("quantization_config", "bnb_quantization_config")
-_NF4: dict[str, tuple[Method, float | None]] = {
-    "nf4": (Method.NF4, None), "nf4-dq": (Method.NF4, None), "fp4": (Method.FP4, None),
-    "fp4-dq": (Method.FP4, None), "int8": (Method.INT8, 6.0),
-}  # fmt: skip
 
 
 class Recogniser:
@@ -74,9 +58,7 @@ class Recogniser:
         self.purpose = role
         self.surroundings = generation.Surroundings(program, self.resolver)
         self.compiled = evidence.compiled(self.resolver)
-        self._made: dict[int, Quantization | None] = {}
-        self._building: set[int] = set()
-        self._passed_to_loads = self._configurations_of_loads()
+        self.quantizer = Quantizer(self)
         self.facts: list[Fact] = []
         self.loads: dict[int, ModelLoad] = {}
         self.assistants = evidence.assistants(program)
@@ -94,18 +76,6 @@ class Recogniser:
             self._hardware(call, place)
         self.facts.extend(tokens.read(self))
         return self.facts
-
-    def _configurations_of_loads(self) -> set[cst.Call]:
-        """The calls whose results some load in this file is given as its configuration."""
-        found: set[cst.Call] = set()
-        for place in self.program.calls:
-            call = place.node
-            assert isinstance(call, cst.Call)
-            for arg in call.args:
-                if arg.keyword is not None and arg.keyword.value in _QUANTIZATION_KEYS:
-                    values = self.resolver.value(arg.value, self.resolver.where(place))
-                    found.update(v.call for v in values if isinstance(v, Made))
-        return found
 
     def alive(self, place: Place) -> bool:
         """Whether a place runs by default: not in a branch that nobody has asked for."""
@@ -152,9 +122,9 @@ class Recogniser:
         if makes in (
             Makes.BNB_CONFIG, Makes.BNB_LAYER, Makes.NAMED_BACKEND, Makes.TORCHAO_HOLDER,
         ):  # fmt: skip
-            self.quantization(call, self.resolver.where(place))
+            self.quantizer.quantization(call, self.resolver.where(place))
         elif makes is Makes.QUANTIZE:
-            self._quantize_in_place(call, place)
+            self.quantizer.quantize_in_place(call, place)
         elif makes in (Makes.LOAD, Makes.PIPELINE):
             self._load(callee, target, call, place)
         elif makes in (Makes.ENGINE, Makes.BATCHER):
@@ -173,179 +143,6 @@ class Recogniser:
         """What the program is for."""
         return self.purpose.role
 
-    # --- quantisation --------------------------------------------------------------------
-
-    def quantization(self, call: cst.Call, where: Where) -> Quantization | None:
-        """The quantisation that a configuration call makes; the same fact each time."""
-        key = id(call)
-        if key not in self._made and key not in self._building:
-            self._building.add(key)
-            found = self.identify(call, where)
-            fact = self._configured(found[0], call, where) if found else None
-            self._made[key] = fact
-            if fact is not None:
-                self.facts.append(fact)
-        return self._made.get(key)
-
-    def _configured(self, callee: Callee, call: cst.Call, where: Where) -> Quantization | None:
-        given = options.of_call(self.resolver, call, where, callee.positional)
-        options.later(self.resolver, call, given)
-        for name in callee.nested:
-            inner = options.nested(self.resolver, given, name, where)
-            given.given.update(inner.given)
-            given.given.pop(name, None)
-            given.open |= inner.open
-        if callee.makes is Makes.BNB_LAYER:
-            return self._layer(call, given)
-        if callee.makes is Makes.BNB_CONFIG:
-            return self._bitsandbytes(call, given, WRAPPERS[callee.library], dotted(call.func))
-        if callee.makes is Makes.TORCHAO_HOLDER:
-            return self._torchao(call, given.get("quant_type"), where)
-        if callee.makes is Makes.NAMED_BACKEND:
-            return self._named_backend(callee, call, given, where)
-        if callee.makes is Makes.OTHER_CONFIG:
-            span = self.span(call.func)
-            method = Setting(State.KNOWN, callee.method, span)
-            return Quantization(span, "transformers", dotted(call.func), method, role=self.role)
-        return None
-
-    def _bitsandbytes(
-        self,
-        call: cst.Call,
-        given: Options,
-        wrapper: Wrapper,
-        spelled: str,
-        removed: "Setting[str]" = _NOT_REMOVED,
-    ) -> Quantization | None:
-        settings = {name: self.setting(name, g) for name, g in given.given.items()}
-        if given.open and "llm_int8_threshold" not in settings:
-            settings["llm_int8_threshold"] = Setting(State.UNKNOWN, name="llm_int8_threshold")
-        flag = next((n for n in ("load_in_8bit", "load_in_4bit") if n in given.given), "")
-        return assemble.bitsandbytes(
-            settings,
-            wrapper,
-            span=self.span(call.func),
-            spelled=spelled.rpartition(".")[2] or flag,
-            editor=CallEditor(self.program, call, given, _BNB_NAMES, anchor=flag),
-            role=self.role,
-            removed=removed,
-        )
-
-    def _layer(self, call: cst.Call, given: Options) -> Quantization | None:
-        threshold = self.setting("threshold", given.get("threshold"))
-        if not isinstance(threshold.value, (int, float)) or not threshold.value:
-            return None
-        span = self.span(call.func)
-        number = Setting(
-            State.KNOWN, float(threshold.value), threshold.span, threshold.via, "threshold",
-            key=threshold.key, literal=threshold.literal,
-        )  # fmt: skip
-        return Quantization(
-            span,
-            "bitsandbytes",
-            dotted(call.func),
-            Setting(State.KNOWN, Method.INT8, threshold.span or span, Via.IMPLIED, "threshold"),
-            threshold=number,
-            role=self.role,
-            editor=CallEditor(self.program, call, given, {"threshold": "threshold"}),
-        )
-
-    def _torchao(self, call: cst.Call, given: Given | None, where: Where) -> Quantization | None:
-        scheme = self._torchao_scheme(given) if given is not None else None
-        if given is None or scheme is None:
-            return None
-        loaded = call in self._passed_to_loads
-        if scheme.method is Method.TORCHAO_INT and not loaded:
-            return None  # saved or handed on: whoever runs it may well compile it
-        span = self.span(given.value)
-        return Quantization(
-            self.span(call.func),
-            "torchao",
-            self.program.source(given.value),
-            Setting(State.KNOWN, scheme.method, span, Via.LITERAL, dotted(call.func)),
-            compiled=self.compiled.setting(""),
-            role=self.role,
-        )
-
-    def _torchao_scheme(self, given: Given) -> Scheme | None:
-        """What torchao configuration a value is: an object, a function or a short name."""
-        schemes: set[Scheme | None] = set()
-        for value in given.values:
-            if isinstance(value, Const) and isinstance(value.value, str):
-                schemes.add(assemble.torchao_scheme(value.value))
-                continue
-            target = (
-                value.target if isinstance(value, Made) else self.resolver.functions.target(value)
-            )
-            callee = calls.find(target) if target else None
-            known = callee is not None and callee.makes is Makes.TORCHAO_CONFIG
-            schemes.add(Scheme(callee.method) if callee is not None and known else None)
-        return schemes.pop() if len(schemes) == 1 else None
-
-    def _quantize_in_place(self, call: cst.Call, place: Place) -> None:
-        given = options.of_call(
-            self.resolver, call, self.resolver.where(place), ("model", "config")
-        )
-        config, model = given.get("config"), given.get("model")
-        scheme = self._torchao_scheme(config) if config is not None else None
-        if config is None or scheme is None:
-            return
-        root = evidence.root_name(model.value if model is not None else None)
-        if scheme.method is Method.TORCHAO_INT and not self._runs(model, root):
-            return
-        role = self.role
-        if model is not None and any(
-            isinstance(v, Made) and v.target.startswith("torch.nn.") for v in model.values
-        ):
-            role = Role.BENCHMARK  # a single layer is measured, not served
-        span = self.span(config.value)
-        self.facts.append(
-            Quantization(
-                self.span(call.func),
-                "torchao",
-                self.program.source(config.value),
-                Setting(State.KNOWN, scheme.method, span, Via.LITERAL, "quantize_"),
-                compiled=self.compiled.setting(root),
-                applied=True,
-                role=role,
-            )
-        )
-
-    def _runs(self, model: Given | None, root: str) -> bool:
-        """Whether a model is loaded or run in this file, and not just prepared for others."""
-        if model is None:
-            return False
-        if any(isinstance(v, Made) and v.target.endswith("from_pretrained") for v in model.values):
-            return True
-        return bool(root) and f"{root}.generate(" in self.program.view.text
-
-    def _named_backend(
-        self, callee: Callee, call: cst.Call, given: Options, where: Where
-    ) -> Quantization | None:
-        if callee.library == "lightning":
-            name = given.get("mode", "quantize")
-            written = self.setting("mode" if "mode" in given.given else "quantize", name)
-            if not isinstance(written.value, str):
-                return None
-            found = _NF4.get(written.value.removeprefix("bnb."))
-            if found is None or "training" in written.value:
-                return None
-            return assemble.scheme(
-                written, Scheme(*found), "lightning", spelled=dotted(call.func), role=self.role
-            )
-        backend = self.setting("quant_backend", given.get("quant_backend"))
-        inner = options.nested(self.resolver, given, "quant_kwargs", where)
-        if backend.value in ("bitsandbytes_8bit", "bitsandbytes_4bit"):
-            flag = f"load_in_{str(backend.value)[-4:]}"
-            settings = {n: self.setting(n, g) for n, g in inner.given.items()}
-            settings.setdefault(flag, replace(backend, value=True))
-            return assemble.bitsandbytes(
-                settings, WRAPPERS["diffusers"], span=self.span(call.func),
-                spelled=str(backend.value), role=self.role,
-                editor=CallEditor(self.program, call, inner, _BNB_NAMES, anchor=flag),
-            )  # fmt: skip
-        return self._torchao(call, inner.get("quant_type"), where)
-
     # --- loads ---------------------------------------------------------------------------
 
     def _load(self, callee: Callee, target: str, call: cst.Call, place: Place) -> None:
@@ -362,9 +159,9 @@ class Recogniser:
         )
         model = self.model(callee, given, call)
         if quantization is None and model.known:
-            quantization = self._prequantised(given.get(*callee.model), model)
+            quantization = self.quantizer.prequantised(given.get(*callee.model), model)
         names = {
-            "quantization": " ".join(_QUANTIZATION_KEYS),
+            "quantization": " ".join(QUANTIZATION_KEYS),
             "dtype": "torch_dtype",
             "use_cache": "use_cache",
         }
@@ -377,7 +174,7 @@ class Recogniser:
             model=model,
             quantization=quantization,
             quantization_unknown=any(
-                options.is_open_value(given.get(k)) for k in _QUANTIZATION_KEYS
+                options.is_open_value(given.get(k)) for k in QUANTIZATION_KEYS
             ),
             dtype=self.text("torch_dtype", given.get("dtype", "torch_dtype")),
             device=self.text("device_map", given.get("device_map", "device")),
@@ -450,9 +247,9 @@ class Recogniser:
         where: Where,
         implied: "Setting[object] | None",
     ) -> Quantization | None:
-        config = given.get(*_QUANTIZATION_KEYS)
+        config = given.get(*QUANTIZATION_KEYS)
         if config is not None:
-            return self._from_config(config, where)
+            return self.quantizer.from_config(config, where)
         direct = Options({n: g for n, g in given.given.items() if BNB_OPTIONS.match(n)}, given.open)
         wrapper = WRAPPERS.get(callee.library, WRAPPERS["transformers"])
         if implied is not None:
@@ -472,62 +269,9 @@ class Recogniser:
             on = next((f for f in flags if self.setting(f, direct.given[f]).is_(True)), flags[0])
             span, _, _ = options.spans(self.program, direct.given[on])
             removed = Setting(State.KNOWN, on, span, Via.LITERAL, on)
-        fact = self._bitsandbytes(call, direct, wrapper, "", removed)
+        fact = self.quantizer.bitsandbytes(call, direct, wrapper, "", removed)
         if fact is not None:
             self.facts.append(fact)
-        return fact
-
-    def _from_config(self, config: Given, where: Where) -> Quantization | None:
-        for value in config.values:
-            if isinstance(value, Made):
-                fact = self.quantization(value.call, value.where)
-                if fact is not None:
-                    return fact
-            elif isinstance(value, Table):
-                return self._from_table(value, where)
-        return None
-
-    def _from_table(self, table: Table, where: Where) -> Quantization | None:
-        key = id(table.node)
-        if key not in self._made:
-            given = options.of_table(self.resolver, table, where)
-            holder = table.node if isinstance(table.node, cst.Call) else cst.Call(cst.Name("dict"))
-            span = self.span(table.node)
-            settings = {n: self.setting(n, g) for n, g in given.given.items()}
-            if given.open and "llm_int8_threshold" not in settings:
-                settings["llm_int8_threshold"] = Setting(State.UNKNOWN)
-            flag = next((n for n in ("load_in_8bit", "load_in_4bit") if n in given.given), "")
-            fact = assemble.bitsandbytes(
-                settings, WRAPPERS["transformers"], span=span, spelled="quantization_config",
-                editor=CallEditor(self.program, holder, given, _BNB_NAMES, anchor=flag),
-                role=self.role,
-            )  # fmt: skip
-            self._made[key] = fact
-            if fact is not None:
-                self.facts.append(fact)
-        return self._made[key]
-
-    def _prequantised(self, given: Given | None, model: "Setting[str]") -> Quantization | None:
-        """The quantisation that a repository's name says it was saved with."""
-        saved = assemble.saved_in_4_bit(str(model.value))
-        if given is None or not saved:
-            return None
-        editor = None
-        if isinstance(given.value, cst.SimpleString):
-            source = self.program.source(given.value)
-            bare = assemble.PREQUANTISED.sub("", str(model.value))
-            text = source.replace(str(model.value), bare)
-            editor = TextEditor(self.program, given.value, {Drop("quantization"): text})
-        span = model.span or self.span(given.value)
-        fact = Quantization(
-            span, "transformers", str(model.value),
-            Setting(State.KNOWN, Method.NF4, span, Via.IMPLIED, str(model.value)),
-            compute_dtype=assemble.default("bfloat16"), quant_type=assemble.default("nf4"),
-            role=self.role,
-        )  # fmt: skip
-        if editor is not None:
-            fact = replace(fact, editor=editor)
-        self.facts.append(fact)
         return fact
 
     def model(self, callee: Callee, given: Options, call: cst.Call) -> "Setting[str]":
@@ -638,5 +382,5 @@ class _Redirect:
 
 
 def _is_argument(given: Options) -> bool:
-    found = given.get(*_QUANTIZATION_KEYS, "load_in_4bit", "load_in_8bit")
+    found = given.get(*QUANTIZATION_KEYS, "load_in_4bit", "load_in_8bit")
     return found is None or isinstance(found.holder, cst.Arg)
