@@ -18,8 +18,9 @@ from ecolint.words import Word
 # A word of a test; the operators of `[[ … ]]` are plain text.
 Token: TypeAlias = Word | str
 
-_VARIABLE = re.compile(r"\$(?:[A-Za-z_0-9@*#]|\{)")
-_MAKE_VARIABLE = re.compile(r"\$[({][\w.-]+[)}]|\$\$(?:[A-Za-z_0-9@*#]|\{)")
+# How many arguments there are is no switch: a container starts with none.
+_VARIABLE = re.compile(r"\$(?:[A-Za-z_0-9@*]|\{)")
+_MAKE_VARIABLE = re.compile(r"\$[({][\w.-]+[)}]|\$\$(?:[A-Za-z_0-9@*]|\{)")
 _NUMERIC = {
     "-eq": lambda a, b: a == b,
     "-ne": lambda a, b: a != b,

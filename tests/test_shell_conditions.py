@@ -42,7 +42,7 @@ def running(text: str) -> str:
         ('echo "$A" && x', "x"),
         ('A=0; if [ "$A" -eq 1 -o "$B" = 2 ]; then x; fi', ""),
         ('A=0; if [ "$A" -ne 1 -a "$A" -lt 2 ]; then x; fi', "x"),
-        ("if [ $# -eq 0 ]; then x; fi; y", "y"),
+        ("if [ $# -eq 0 ]; then x; fi; y", "xy"),
         ('while [ "$A" ]; do x; done; y', "xy"),
         ('test -n "$A" || { x; y; }; z', "z"),
         ('( [ "$A" ] && x ); y', "y"),
