@@ -24,11 +24,11 @@ def load(path: Path, batch_size: int = 32) -> list[dict[str, object]]:
     rows = json.loads(path.read_text())
     return [row for start in range(0, len(rows), batch_size) for row in rows[start : start + batch_size]]
 '''
-TRIGGER = '''from transformers import AutoModelForCausalLM, BitsAndBytesConfig
+TRIGGER = """from transformers import AutoModelForCausalLM, BitsAndBytesConfig
 
 config = BitsAndBytesConfig(load_in_8bit=True)
 model = AutoModelForCausalLM.from_pretrained("mistralai/Mistral-7B-v0.1", quantization_config=config)
-'''
+"""
 
 
 def seconds(command: list[str], folder: str) -> float:

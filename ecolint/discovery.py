@@ -22,6 +22,7 @@ _TESTS = frozenset(
     }
 )  # fmt: skip
 _DOCUMENTATION = frozenset({"doc", "docs", "docs_src", "documentation"})
+_PROJECT_FILES = ("pyproject.toml", "setup.py", "setup.cfg", "PKG-INFO")
 _BENCHMARKS = frozenset({"benchmark", "benchmarks", "bench", "benches"})
 
 
@@ -240,7 +241,8 @@ def project_root(path: str, settings: Settings) -> str:
     """The folder below which a file's place tells its role.
 
     The deepest of the working directory, the folder of the configuration file and the root
-    of the file's repository; for a file outside all of them, the folder that holds it.
+    of the file's repository; for a file outside all of them, the nearest folder that looks
+    like a project's, else the one that holds it.
     """
     full = os.path.abspath(path)
     folder = os.path.dirname(full)
@@ -248,7 +250,18 @@ def project_root(path: str, settings: Settings) -> str:
     if settings.source is not None:
         roots.append(os.path.abspath(settings.root))
     above = [r for r in roots if r is not None and r != os.sep and _is_below(full, r)]
-    return max(above, key=len, default=folder)
+    return max(above, key=len, default="") or _packaged(folder) or folder
+
+
+def _packaged(folder: str) -> str | None:
+    """The nearest folder from here upwards that holds a Python project's own file."""
+    while True:
+        if any(os.path.exists(os.path.join(folder, name)) for name in _PROJECT_FILES):
+            return folder
+        above = os.path.dirname(folder)
+        if above == folder:
+            return None
+        folder = above
 
 
 def _is_below(full: str, root: str) -> bool:

@@ -66,7 +66,9 @@ def check(fact: Quantization, context: Context) -> Iterator[Finding]:
     model = only_model(loads, context)
     kind = phrasing.unmeasured_kind(fact, loads, model)
     found = None if kind else phrasing.cost_of("int8", model, context)
-    cost = phrasing.costs(found, model) if found else phrasing.nothing_measured(context, kind)
+    cost = f"is slow by design, but {phrasing.nothing_measured(context, kind)}"
+    if found:
+        cost = phrasing.costs(found, model)
     edits = _edits(fact)
     yield Finding(
         fact.method.span or fact.span,

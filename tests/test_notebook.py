@@ -16,7 +16,7 @@ HEAD = "from transformers import AutoModelForCausalLM, BitsAndBytesConfig\n"
 
 def notebook(*cells: str, as_text: bool = False, indent: int = 1) -> str:
     """The JSON of a notebook with these code cells."""
-    made = [
+    made: list[dict[str, object]] = [
         {
             "cell_type": "code", "execution_count": None, "metadata": {}, "outputs": [],
             "id": f"c{number}",
@@ -108,7 +108,7 @@ def test_an_edit_leaves_a_valid_notebook_and_all_other_bytes(
     edits = fact.editor.edits(Set("threshold", 0.0))
     assert edits
     fixed = apply(text, edits)
-    nbformat.validate(nbformat.reads(fixed, as_version=4))
+    nbformat.validate(json.loads(fixed))
     _, again = quantization(fixed)
     assert again.threshold.is_(0.0)
     head = min(edit.span.start for edit in edits)

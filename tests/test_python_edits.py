@@ -1,6 +1,7 @@
 """Every edit of Python parses, removes its cause, changes nothing else and is made once."""
 
 import ast
+from typing import Any
 
 import pytest
 from facts_of import apply, read
@@ -16,8 +17,8 @@ from ecolint.facts import (
     Generation,
     KeepResult,
     Method,
-    Modernise,
     ModelLoad,
+    Modernise,
     Quantization,
     Respell,
     Serving,
@@ -239,7 +240,7 @@ CASES: dict[str, tuple[str, type, Change, str]] = {
 @pytest.mark.parametrize(("before", "kind", "change", "after"), CASES.values(), ids=CASES)
 def test_an_edit_gives_exactly_this(before: str, kind: type, change: Change, after: str) -> None:
     _, facts = read(before)
-    found = [f for f in facts.items if isinstance(f, kind)]
+    found: list[Any] = [f for f in facts.items if isinstance(f, kind)]
     if kind is Generation:
         found = [f for f in facts.of(Generation) if f.use_cache.is_(False)]
     assert changed(before, found[0].editor.edits(change)) == after

@@ -4,7 +4,7 @@ The standard library's parser, ten times quicker than LibCST, decides whether th
 site at all and which statements bear on it; only those are given to the LibCST visitor.
 """
 
-import re
+import ast
 import sys
 from typing import TYPE_CHECKING
 
@@ -64,11 +64,20 @@ def parse(text: str) -> "cst.Module":
     try:
         return cst.parse_module(text)
     except cst.ParserSyntaxError as error:
-        # LibCST's own `raw_line` is one too high since its parser is native.
-        told = re.search(r"error at (\d+):\d+", error.message)
-        line = int(told.group(1)) if told else int(error.raw_line)
+        line = _line_of_error(text) or int(error.raw_line)
         raise UnreadableError(
             f"not Python 3: {error.message.splitlines()[0]}",
             "mend the syntax, or exclude the file",
             line,
         ) from None
+
+
+def _line_of_error(text: str) -> int | None:
+    """The line that Python itself blames, which people are used to; None where it blames none."""
+    try:
+        compile(text, "", "exec", dont_inherit=True, flags=ast.PyCF_ONLY_AST)
+    except SyntaxError as error:
+        return error.lineno
+    except (ValueError, RecursionError, MemoryError):
+        return None
+    return None

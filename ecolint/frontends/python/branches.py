@@ -34,6 +34,9 @@ CHOICE = re.compile(
     re.IGNORECASE,
 )
 
+# What runs after one of these runs only where memory was short.
+_SHORTAGE = re.compile(r"OutOfMemory|MemoryError|\boom\b", re.IGNORECASE)
+
 
 class Branches:
     """Judges conditions and the frames that they guard."""
@@ -70,7 +73,15 @@ class Branches:
 
     def opted(self, frame: Frame) -> bool:
         """Whether a place is reached only if a user chooses this very precision."""
-        return any(CHOICE.search(self.resolver.program.source(test)) for test in self.doubts(frame))
+        source = self.resolver.program.source
+        short = any(
+            part.kind == "except"
+            and isinstance(part.node, cst.ExceptHandler)
+            and part.node.type is not None
+            and _SHORTAGE.search(source(part.node.type))
+            for part in frame.chain()
+        )
+        return short or any(CHOICE.search(source(test)) for test in self.doubts(frame))
 
     def _taken(self, frame: Frame, env: Environment | None) -> bool | None:
         outer = Where(frame.parent or frame, frame.order, env)

@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 
 BUILTINS = frozenset(dir(builtins))
 
+# Methods that give an instance's fields as a dict.
+DUMPS = frozenset({"dict", "model_dump", "to_dict", "_asdict"})
 _PARSERS = frozenset(
     {
         "parse_args", "parse_known_args", "parse_intermixed_args", "parse_args_into_dataclasses",
@@ -370,7 +372,7 @@ def method(resolver: "Resolver", callee: Method, call: cst.Call, where: Where) -
         if name == "keys":
             return (Items(tuple((Const(key),) for key in entries)),)
         return NOTHING
-    if isinstance(receiver, Record) and name in ("dict", "model_dump", "to_dict", "_asdict"):
+    if isinstance(receiver, Record) and name in DUMPS:
         table = fields_table(resolver, receiver, where)
         return (table,) if table is not None else NOTHING
     return None

@@ -70,15 +70,15 @@ class Functions:
             )
         param = binding.value
         assert isinstance(param, cst.Param)
+        called = function.name.value
+        if owner is not None and called == "__init__":
+            called = owner.name.value
         key = (function, binding.name)
         if key in self._calling:
             return NOTHING
         self._calling.add(key)
         try:
-            passed = [
-                self._passed(call, function, binding.name)
-                for call in self.callers(function.name.value)
-            ]
+            passed = [self._passed(call, function, binding.name) for call in self.callers(called)]
         finally:
             self._calling.discard(key)
         if passed:

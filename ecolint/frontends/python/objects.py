@@ -110,7 +110,7 @@ class Objects:
         if isinstance(value, Namespace):
             return self.option(name)
         if isinstance(value, LocalClass):
-            return self.class_attribute(value, name)
+            return self._of_class(value, name)
         if isinstance(value, Record):
             return self.field(value, name)
         if isinstance(value, Member):
@@ -133,6 +133,16 @@ class Objects:
         """What any of several assignments may have left."""
         resolver = self.resolver
         return join(*(resolver.value(a.value, resolver.where(a.place)) for a in assigned))
+
+    def _of_class(self, owner: LocalClass, name: str) -> Values:
+        """An attribute of a class, as its body or a later `Class.name = value` gives it."""
+        inside = self.class_attribute(owner, name)
+        later = self.assigned(owner.node.name).get(name)
+        live = self.resolver.branches.live(later[-1].place.frame) if later else False
+        if not later or live is False:
+            return inside
+        last = self.resolver.value(later[-1].value, self.resolver.where(later[-1].place))
+        return last if live else join(inside, last)
 
     def option(self, name: str) -> Values:
         """The default of a command-line option, by the name it is parsed to."""
@@ -205,12 +215,38 @@ class Objects:
                 *(self.resolver.value(a.value, self.resolver.where(a.place)) for a in assigned)
             )
         if record.call is not None:
-            for argument in record.call.args:
-                if argument.keyword is not None and argument.keyword.value == name:
-                    return self.resolver.value(argument.value, record.where)
+            given = self._given(record.call, record.made_of, name)
+            if given is not None:
+                return self.resolver.value(given, record.where)
         found = self.class_attribute(record.made_of, name)
+        if found is NOTHING and name in builtin_calls.DUMPS:
+            return (Method(record, name),)
         owned = tuple(Local(v.node, v.where, record) if isinstance(v, Local) else v for v in found)
         return tuple(with_via(v, Via.DEFAULT) for v in owned)
+
+    def _given(self, call: cst.Call, owner: LocalClass, name: str) -> cst.BaseExpression | None:
+        """What a field is given when an instance is made, by keyword or by its place."""
+        order = self._field_order(owner) if declared.holds_settings(owner.node) else []
+        for index, argument in enumerate(call.args):
+            if argument.star:
+                return None
+            if argument.keyword is not None and argument.keyword.value == name:
+                return argument.value
+            if argument.keyword is None and order[index : index + 1] == [name]:
+                return argument.value
+        return None
+
+    def _field_order(self, owner: LocalClass) -> list[str]:
+        """The fields of a record class in the order in which it takes them."""
+        names: dict[str, None] = {}
+        for base in owner.node.bases:
+            for value in self.resolver.value(base.value, owner.where):
+                if isinstance(value, LocalClass) and value.node is not owner.node:
+                    names.update(dict.fromkeys(self._field_order(value)))
+        for name, bindings in self.resolver.program.scopes[owner.node].bindings.items():
+            if bindings[-1].kind in ("assign", "opaque"):
+                names[name] = None
+        return list(names)
 
     def assigned(self, maker: cst.CSTNode) -> dict[str, list[Assignment]]:
         """Attributes given later to the object that a call made (or to a class's self)."""
@@ -227,6 +263,8 @@ class Objects:
                         owner = value.call
                     elif isinstance(value, Record):
                         owner = value.call or value.made_of.node
+                    elif isinstance(value, LocalClass):
+                        owner = value.node.name
                     if owner is not None:
                         names = self._attributes.setdefault(id(owner), {})
                         names.setdefault(assignment.key, []).append(assignment)

@@ -80,7 +80,7 @@ class Recogniser:
     def alive(self, place: Place) -> bool:
         """Whether a place runs by default: not in a branch that nobody has asked for."""
         live = self.resolver.branches.live(place.frame)
-        return live is True or (live is None and not self.resolver.branches.opted(place.frame))
+        return live is not False and not self.resolver.branches.opted(place.frame)
 
     def identify(self, call: cst.Call, where: Where) -> tuple[Callee, str] | None:
         """The known callee of a call, and its dotted name."""

@@ -528,6 +528,9 @@ class _Index:
             found.add(self.headers[id(unit.owner)])
         if unit.function and step < _CALLER_STEPS and unit.function not in _COMMON:
             found |= self.users.get(unit.function, set())
+        elif unit.function == "__init__" and unit.owner is not None and step < _CALLER_STEPS:
+            for name in unit.owner.binds:
+                found |= self.users.get(name, set())
         elif unit.site and step == 0 and not unit.function:
             # `pipe = pipeline(…)`: what is done with it stands elsewhere.
             found |= {i for name in unit.binds for i in self.users.get(name, ())}
