@@ -78,7 +78,9 @@ def _generations(recogniser: "Recogniser") -> list[Fact]:
                 prompts=recogniser.surroundings.prompts(call, place),
                 batch=_loader_batch(recogniser, place),
                 batches_itself=engine in _SELF_BATCHING,
-                batched=recogniser.surroundings.batches or place.node in recogniser.program.awaited,
+                batched=recogniser.surroundings.batches
+                or place.node in recogniser.program.awaited
+                or "request_id" in given.given,  # an engine that streams many requests at once
                 use_cache=cache,  # type: ignore[arg-type]
                 modality=_modality(recogniser, call.func.value, place),
                 role=recogniser.role,
