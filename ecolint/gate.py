@@ -115,9 +115,15 @@ def matters(kind: Kind, raw: bytes) -> bool:
     return bool(weak(raw)) and (kind is Kind.NOTEBOOK or bool(imports(raw)) or _uncached(raw))
 
 
+_CACHE_OFF = tuple(
+    b"use_cache" + form + b"False"
+    for form in (b"=", b" = ", b"': ", b'": ', b"', ", b'", ', b": bool = ")
+)
+
+
 def _uncached(raw: bytes) -> bool:
     """Whether somebody generates without a cache; it needs no import to be one of ours."""
-    return b"use_cache" in raw and b".generate(" in raw
+    return b".generate(" in raw and any(form in raw for form in _CACHE_OFF)
 
 
 def lists_packages(raw: bytes) -> bool:
