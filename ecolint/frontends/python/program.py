@@ -110,6 +110,7 @@ class Program:
         """Prepare for `module`, parsed from `part` of the view; `walking.walk` fills it."""
         self.view = view
         self.hidden = part.hidden
+        self._sources: dict[cst.CSTNode, str] = {}
         self.text = part.text
         self.module = module
         self.positions = Positions(module, part.starts)
@@ -139,7 +140,9 @@ class Program:
 
     def source(self, node: cst.CSTNode) -> str:
         """The text of a node as written; cheaper than asking where it stands."""
-        return self.module.code_for_node(node)
+        if node not in self._sources:
+            self._sources[node] = self.module.code_for_node(node)
+        return self._sources[node]
 
 
 def _line_starts(text: str) -> list[int]:

@@ -68,14 +68,14 @@ _EVIDENCE = {
     "set_stance", "cache_implementation", "DataLoader",
 }  # fmt: skip
 # How many lines beyond the sites themselves are worth reading to resolve a value.
-_BUDGET = 500
+_BUDGET = 300
 _LINES = re.compile(r"[^\r\n]*(?:\r\n|\r|\n|\Z)")
 _CALLER_STEPS = 3
 
 
 # Words of which one stands on every line that holds a site. Common names need their bracket.
 _COMMON_CALLS = {"pipeline", "LLM", "Engine", "Runtime", "generate", "chat", *_OWNED}
-_NAMES = {name.rpartition(".")[2] for name in BY_NAME} | _METHODS | _WEAK_TAILS
+_NAMES = set(BY_NAME) | _METHODS | _WEAK_TAILS
 _WORDS = (
     *sorted(_NAMES - _COMMON_CALLS),
     *(f"{name}{bracket}" for name in sorted(_COMMON_CALLS) for bracket in ("(", " (")),
