@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from libcst.metadata import MetadataWrapper, PositionProvider
 
 from ecolint.document import UnreadableError
-from ecolint.frontends.python import sites
+from ecolint.frontends.python import slicing
 from ecolint.frontends.python.positions import Positions
 
 PIECES = (
@@ -30,7 +30,7 @@ PIECES = (
 @given(st.lists(st.sampled_from(PIECES), min_size=1, max_size=8), st.sampled_from(["\n", "\r\n"]))
 def test_positions_equal_those_of_the_whole_print(pieces: list[str], newline: str) -> None:
     text = "".join(pieces).replace("\n", newline)
-    part = sites.relevant(text)
+    part = slicing.relevant(text)
     if part is None:
         return
     module = cst.parse_module(part.text)
@@ -44,7 +44,7 @@ def test_positions_equal_those_of_the_whole_print(pieces: list[str], newline: st
 @given(st.lists(st.sampled_from(PIECES), min_size=1, max_size=8))
 def test_a_slice_keeps_lines_and_line_count(pieces: list[str]) -> None:
     text = "".join(pieces)
-    part = sites.relevant(text)
+    part = slicing.relevant(text)
     if part is None:
         return
     before, after = text.split("\n"), part.text.split("\n")
@@ -54,7 +54,7 @@ def test_a_slice_keeps_lines_and_line_count(pieces: list[str]) -> None:
 
 
 def test_a_program_without_a_site_is_not_read() -> None:
-    assert sites.relevant("import os\nprint(os.name)\nmodel.fit(batch_size=1)\n") is None
+    assert slicing.relevant("import os\nprint(os.name)\nmodel.fit(batch_size=1)\n") is None
 
 
 def test_methods_nobody_needs_are_left_out() -> None:
@@ -62,7 +62,7 @@ def test_methods_nobody_needs_are_left_out() -> None:
         "class A:\n    def used(self):\n        return BitsAndBytesConfig(load_in_8bit=True)\n"
         "    def unused(self):\n        return [1, 2, 3]\n"
     )
-    part = sites.relevant(text)
+    part = slicing.relevant(text)
     assert part is not None
     assert "BitsAndBytesConfig" in part.text
     assert "[1, 2, 3]" not in part.text
@@ -74,7 +74,7 @@ def test_what_calls_the_function_of_a_site_is_kept() -> None:
         "def unrelated():\n    return 7\n"
         "def start():\n    return load(True)\n"
     )
-    part = sites.relevant(text)
+    part = slicing.relevant(text)
     assert part is not None
     assert "load(True)" in part.text
     assert "return 7" not in part.text
@@ -83,4 +83,4 @@ def test_what_calls_the_function_of_a_site_is_kept() -> None:
 
 def test_nesting_beyond_the_parser_is_told() -> None:
     with pytest.raises(UnreadableError, match="nested too deeply"):
-        sites.relevant("load_in_8bit=" + "(" * 50_000 + ")" * 50_000)
+        slicing.relevant("load_in_8bit=" + "(" * 50_000 + ")" * 50_000)

@@ -14,7 +14,7 @@ from ecolint import jsontext
 from ecolint.document import Cell, Document, Quoting, UnreadableError, View
 from ecolint.facts import Fact, Facts, Role, Unanalysed
 from ecolint.frontends import python
-from ecolint.frontends.python import sites
+from ecolint.frontends.python import slicing
 
 _SHELL_MAGICS = frozenset({"bash", "sh", "script", "cmd", "system", "sx"})
 _TRANSPARENT = frozenset(
@@ -259,7 +259,7 @@ def _parses(text: str) -> bool:
     except (SyntaxError, ValueError):
         # `await` at the top of a cell is fine in Jupyter, and newer syntax may be fine too.
         try:
-            sites.refuse_depth(text)
+            slicing.refuse_depth(text)
             python.parse(text)
         except UnreadableError:
             return False

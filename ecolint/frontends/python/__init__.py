@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from ecolint.document import Document, UnreadableError, View, whole
 from ecolint.facts import Fact, Facts
-from ecolint.frontends.python import sites
+from ecolint.frontends.python import slicing
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -39,7 +39,7 @@ def read_view(view: View) -> list[Fact]:
     from ecolint.frontends.python.shelling import read_commands
     from ecolint.frontends.python.walking import walk
 
-    part = sites.relevant(view.text)
+    part = slicing.relevant(view.text)
     if part is None:
         return []
     limit = sys.getrecursionlimit()

@@ -13,7 +13,7 @@ import libcst as cst
 
 from ecolint.document import View
 from ecolint.frontends.python.positions import Positions
-from ecolint.frontends.python.sites import Slice
+from ecolint.frontends.python.slicing import Slice
 
 Function: TypeAlias = cst.FunctionDef | cst.Lambda
 

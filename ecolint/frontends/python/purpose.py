@@ -7,7 +7,7 @@ tells it for the file. Importing peft is no proof of training: adapters are serv
 from dataclasses import dataclass
 
 from ecolint.facts import Role
-from ecolint.frontends.python.sites import Slice
+from ecolint.frontends.python.slicing import Slice
 
 _TRAINING = frozenset(
     {

@@ -1,16 +1,13 @@
-"""Which statements of a program bear on a site; the rest is blanked before LibCST sees it.
+"""What a site is: a call or assignment that we know, found by the words and by `ast`.
 
-Measured on transformers' source tree, LibCST reads 21k lines a second and `ast` 210k. So
-`ast` finds the statements that hold a call or assignment we know, adds those that bind the
-names they use and those that call the functions they stand in, and blanks all others line
-by line: every kept line stays at its place, and the cost follows the site, not the file.
+The words of a text say on which lines a site may stand; only the statements around those
+lines are looked through, and what they use and bind is noted for the slice.
 """
 
 import ast
 import re
-import warnings
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from ecolint.dialects.python_calls import BY_NAME, NOT_MODELS
@@ -21,7 +18,6 @@ from ecolint.dialects.python_handlers import (
     REGISTRARS,
     ROUTES,
 )
-from ecolint.document import UnreadableError
 
 _METHODS = {"generate", "generate_batch", "chat", "stream_generate", "batch_generate"}
 _RUNNERS = {
@@ -52,7 +48,7 @@ _TAILS = (
     {name for name in BY_NAME if "." not in name} - _WEAK_TAILS - set(_OWNED) - {"from_pretrained"}
 )
 _PAIRS = {name for name in BY_NAME if "." in name}
-_LIBRARIES = {
+LIBRARIES = {
     "transformers", "vllm", "sglang", "unsloth", "optimum", "diffusers", "torchao",
     "bitsandbytes", "sentence_transformers", "langchain", "langchain_huggingface",
     "langchain_community", "llama_index", "haystack", "lmdeploy", "litgpt", "litserve",
@@ -67,11 +63,6 @@ _EVIDENCE = {
     "DEFINE_bool", "DEFINE_boolean", "DEFINE_string", "DEFINE_integer", "DEFINE_enum",
     "set_stance", "cache_implementation", "DataLoader",
 }  # fmt: skip
-# How many lines beyond the sites themselves are worth reading to resolve a value.
-_BUDGET = 300
-_LINES = re.compile(r"[^\r\n]*(?:\r\n|\r|\n|\Z)")
-_CALLER_STEPS = 3
-
 
 # Words of which one stands on every line that holds a site. Common names need their bracket.
 _COMMON_CALLS = {"pipeline", "LLM", "Engine", "Runtime", "generate", "chat", *_OWNED}
@@ -85,10 +76,13 @@ _WORDS = (
 )  # fmt: skip
 _RUNNER_WORDS = tuple(f"{name}(" for name in sorted(_RUNNERS))
 _LINE_END = re.compile(r"\r\n|\r|\n")
+COMMON = frozenset(
+    {"__init__", "__call__", "forward", "generate", "main", "run", "call", "get", "setup"}
+)
 
 
 @dataclass(slots=True)
-class _Unit:
+class Unit:
     """Statements that are kept or blanked together: a top-level statement, or a method."""
 
     first: int
@@ -106,7 +100,7 @@ class _Unit:
     handles: bool = False
     decorators: set[str] = field(default_factory=set)
     function: str = ""
-    owner: "_Unit | None" = None
+    owner: "Unit | None" = None
     site: bool = False
     weak: bool = False
     evidence: bool = False
@@ -115,101 +109,12 @@ class _Unit:
     definition: ast.ClassDef | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Slice:
-    """A program without what bears on no site, and the names that went with the rest.
-
-    `starts` are the first lines of its top-level statements, where known; `calls` and
-    `decorators` the last names of all that the whole program calls and decorates with.
-    """
-
-    text: str
-    hidden: frozenset[str] = frozenset()
-    starts: tuple[int, ...] = ()
-    calls: frozenset[str] = frozenset()
-    decorators: frozenset[str] = frozenset()
-    libraries: frozenset[str] = frozenset()
+def names_a_command(text: str) -> bool:
+    """Whether a text names a command that matters, so that what runs commands is a site."""
+    return any(word in text for word in _COMMANDS)
 
 
-def relevant(text: str) -> Slice | None:
-    """The program with everything blanked that bears on no site; None when it has no site.
-
-    A text that this Python's own parser refuses is given back whole, for LibCST to judge.
-
-    Raises:
-        UnreadableError: it is nested too deeply to be parsed.
-    """
-    commands = any(word in text for word in _COMMANDS)
-    lines = _candidates(text, commands)
-    if not lines:
-        return None
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            tree = ast.parse(text)
-    except (SyntaxError, ValueError):
-        refuse_depth(text)
-        calls = frozenset(re.findall(r"(\w+)\s*\(", text))
-        return Slice(text, calls=calls, decorators=frozenset(re.findall(r"@[\w.]*?(\w+)\b", text)))
-    except (RecursionError, MemoryError):
-        raise UnreadableError(
-            "nested too deeply to be parsed", "split the expression, or exclude the file"
-        ) from None
-    units = list(_units(tree))
-    if not _survey_all(units, lines, commands):
-        return None
-    if any(unit.libraries & _LIBRARIES for unit in units):
-        worthwhile = _generation_matters(units)
-        uncached = any(unit.uncaches for unit in units)
-        for unit in units:
-            unit.site |= unit.weak or (unit.generates and worthwhile)
-            # Whether a cache that is off is ever missed hangs on what generates.
-            unit.evidence |= unit.generates and uncached
-    kept = _closure(units)
-    if not kept:
-        return None
-    hidden = {name for i, u in enumerate(units) if i not in kept for name in u.binds}
-    shown = {name for i in kept for name in units[i].binds}
-    starts = tuple(units[i].first for i in sorted(kept) if units[i].owner is None)
-    return Slice(
-        _blank(text, units, kept),
-        frozenset(hidden - shown),
-        starts,
-        frozenset().union(*(unit.calls for unit in units)),
-        frozenset().union(*(unit.decorators for unit in units)),
-        frozenset().union(*(unit.libraries for unit in units)),
-    )
-
-
-_STRAIN = re.compile(r"[\[({]|[\])}]|\n|[-+*/.|&%@<>=~]|\b(?:not|and|or|lambda|if|await)\b")
-_MAX_BRACKETS, _MAX_OPERATORS = 200, 3_000
-
-
-def refuse_depth(text: str) -> None:
-    """Keep LibCST's parser, which overflows its stack and dies, from what is nested too deeply.
-
-    Raises:
-        UnreadableError: more brackets or operators in one statement than it was seen to bear.
-    """
-    depth = operators = 0
-    for match in _STRAIN.finditer(text):
-        mark = match.group()
-        if mark in "([{":
-            depth += 1
-        elif mark in ")]}":
-            depth = max(depth - 1, 0)
-        elif mark == "\n":
-            operators = operators if depth else 0
-            continue
-        operators += 1
-        if depth > _MAX_BRACKETS or operators > _MAX_OPERATORS:
-            line = text.count("\n", 0, match.start()) + 1
-            raise UnreadableError(
-                "nested too deeply to be parsed", "split the expression, or exclude the file", line
-            )
-
-
-def _candidates(text: str, commands: bool) -> list[int]:
+def candidates(text: str, commands: bool) -> list[int]:
     """The lines that may hold a site, going by their words; a docstring may, too."""
     found: list[int] = []
     # Three times as quick as one regular expression with a hundred alternatives.
@@ -226,9 +131,9 @@ def _candidates(text: str, commands: bool) -> list[int]:
     return sorted(bisect_right(starts, at) for at in found)
 
 
-def _survey_all(units: list[_Unit], lines: list[int], commands: bool) -> bool:
+def survey_all(units: list[Unit], lines: list[int], commands: bool) -> bool:
     """Survey the units that may hold a site, and the others if one does."""
-    others: list[_Unit] = []
+    others: list[Unit] = []
     found = False
     for unit in units:
         at = bisect_left(lines, unit.first)
@@ -246,44 +151,7 @@ def _survey_all(units: list[_Unit], lines: list[int], commands: bool) -> bool:
     return found
 
 
-def _units(tree: ast.Module) -> Iterator[_Unit]:
-    for statement in tree.body:
-        if isinstance(statement, ast.ClassDef):
-            yield from _class_units(statement)
-        else:
-            unit = _unit(statement)
-            unit.always = isinstance(statement, (ast.Import, ast.ImportFrom))
-            yield unit
-
-
-def _class_units(node: ast.ClassDef) -> Iterator[_Unit]:
-    header = _unit(node)
-    header.parts = [*node.bases, *node.keywords, *node.decorator_list]
-    header.definition = node
-    yield header
-    for statement in node.body:
-        if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            method = _unit(statement)
-            method.owner = header
-            yield method
-        else:
-            header.parts.append(statement)
-
-
-def _unit(statement: ast.stmt) -> _Unit:
-    unit = _Unit(_first_line(statement), statement.end_lineno or statement.lineno)
-    unit.parts = [statement]
-    if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)):
-        unit.function = statement.name
-    return unit
-
-
-def _first_line(node: ast.stmt) -> int:
-    decorators = getattr(node, "decorator_list", [])
-    return min([node.lineno, *(int(d.lineno) for d in decorators)])
-
-
-def _survey(unit: _Unit, commands: bool) -> None:
+def _survey(unit: Unit, commands: bool) -> None:
     """Note what a unit uses and binds, and whether it holds a site."""
     if unit.definition is not None:
         _definition(unit.definition, unit, commands)
@@ -312,7 +180,7 @@ def _tail(func: ast.expr) -> str:
     return func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
 
 
-def _generation_matters(units: list[_Unit]) -> bool:
+def generation_matters(units: list[Unit]) -> bool:
     """Whether a generating call can be more than one prompt in a script: a loop, a handler."""
     if any(unit.decorators & ROUTES or unit.handles for unit in units):
         return True
@@ -320,15 +188,15 @@ def _generation_matters(units: list[_Unit]) -> bool:
         return True
     repeated = {name for unit in units for name in unit.repeated}
     makers = _METHODS | {unit.function for unit in units if unit.generates and unit.function}
-    makers |= {u.function for u in units if u.function and u.calls & (makers - _METHODS - _COMMON)}
-    return bool(repeated & (makers - _COMMON | _METHODS))
+    makers |= {u.function for u in units if u.function and u.calls & (makers - _METHODS - COMMON)}
+    return bool(repeated & (makers - COMMON | _METHODS))
 
 
-def _name(node: ast.Name, unit: _Unit, commands: bool) -> None:
+def _name(node: ast.Name, unit: Unit, commands: bool) -> None:
     (unit.names if isinstance(node.ctx, ast.Load) else unit.binds).add(node.id)
 
 
-def _attribute(node: ast.Attribute, unit: _Unit, commands: bool) -> None:
+def _attribute(node: ast.Attribute, unit: Unit, commands: bool) -> None:
     unit.members.add(node.attr)
     unit.evidence |= node.attr in _EVIDENCE
     if not isinstance(node.ctx, ast.Load):
@@ -340,7 +208,7 @@ def _attribute(node: ast.Attribute, unit: _Unit, commands: bool) -> None:
         unit.site |= node.attr == "use_cache" and of_model
 
 
-def _call(node: ast.Call, unit: _Unit, commands: bool) -> None:
+def _call(node: ast.Call, unit: Unit, commands: bool) -> None:
     func = node.func
     tail, owner = getattr(func, "id", ""), ""
     if isinstance(func, ast.Attribute):
@@ -378,7 +246,7 @@ def _call(node: ast.Call, unit: _Unit, commands: bool) -> None:
         _keyword(word, tail, unit)
 
 
-def _keyword(word: ast.keyword, tail: str, unit: _Unit) -> None:
+def _keyword(word: ast.keyword, tail: str, unit: Unit) -> None:
     constant = isinstance(word.value, ast.Constant)
     value = word.value.value if isinstance(word.value, ast.Constant) else None
     if word.arg in _SWITCHES:
@@ -400,7 +268,7 @@ def _base(func: ast.expr) -> ast.expr | None:
     return func.value if isinstance(func, ast.Attribute) else None
 
 
-def _subscript(node: ast.Subscript, unit: _Unit, commands: bool) -> None:
+def _subscript(node: ast.Subscript, unit: Unit, commands: bool) -> None:
     if isinstance(node.ctx, ast.Load):
         return
     unit.binds.add(_root(node.value))
@@ -408,14 +276,14 @@ def _subscript(node: ast.Subscript, unit: _Unit, commands: bool) -> None:
     unit.site |= key in _SWITCHES or (isinstance(key, str) and key.endswith("_DISABLE"))
 
 
-def _dict(node: ast.Dict, unit: _Unit, commands: bool) -> None:
+def _dict(node: ast.Dict, unit: Unit, commands: bool) -> None:
     for key, value in zip(node.keys, node.values, strict=True):
         if isinstance(key, ast.Constant) and key.value in _SWITCHES:
             unit.weak |= getattr(value, "value", True) not in (False, None)
 
 
 def _definition(
-    node: "ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef", unit: _Unit, commands: bool
+    node: "ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef", unit: Unit, commands: bool
 ) -> None:
     unit.binds.add(node.name)
     if isinstance(node, ast.ClassDef):
@@ -435,12 +303,12 @@ def _definition(
         unit.decorators.add(_tail(inner))
 
 
-def _import(node: ast.Import, unit: _Unit, commands: bool) -> None:
+def _import(node: ast.Import, unit: Unit, commands: bool) -> None:
     unit.libraries.update(alias.name.partition(".")[0] for alias in node.names)
     unit.binds.update(alias.asname or alias.name.partition(".")[0] for alias in node.names)
 
 
-def _from_import(node: ast.ImportFrom, unit: _Unit, commands: bool) -> None:
+def _from_import(node: ast.ImportFrom, unit: Unit, commands: bool) -> None:
     if node.module and not node.level:
         unit.libraries.add(node.module.partition(".")[0])
     unit.binds.update(alias.asname or alias.name for alias in node.names)
@@ -470,113 +338,3 @@ def _root(node: ast.expr) -> str:
     while isinstance(node, (ast.Attribute, ast.Subscript, ast.Call)):
         node = node.func if isinstance(node, ast.Call) else node.value
     return node.id if isinstance(node, ast.Name) else ""
-
-
-def _closure(units: list[_Unit]) -> set[int]:
-    """The units to keep: sites, evidence, what they need and what calls them, nearest first."""
-    frontier = {index for index, unit in enumerate(units) if unit.site}
-    if not frontier:
-        return frontier
-    frontier |= {i for i, u in enumerate(units) if u.evidence and u.last - u.first < 200}
-    kept = frontier | {i for i, unit in enumerate(units) if unit.always}
-    index = _Index(units)
-    budget = _BUDGET
-    for step in range(8):
-        wanted = {i for unit in frontier for i in index.wanted(unit, step, kept)} - kept
-        frontier = set()
-        for unit in sorted(wanted, key=lambda i: units[i].last - units[i].first):
-            budget -= _length(units, unit)
-            if budget >= 0:
-                frontier.add(unit)
-        kept |= frontier
-        if not frontier:
-            break
-    # A method cannot stand without its class.
-    return kept | {index.headers[id(o)] for i in kept if (o := units[i].owner) is not None}
-
-
-class _Index:
-    """Who binds a name, and who uses it."""
-
-    def __init__(self, units: list[_Unit]) -> None:
-        self.units = units
-        self.headers = {id(unit): index for index, unit in enumerate(units)}
-        self.binders: dict[str, set[int]] = {}
-        self.users: dict[str, set[int]] = {}
-        for index, unit in enumerate(units):
-            for name in unit.binds:
-                self.binders.setdefault(name, set()).add(index)
-            if unit.function and unit.owner is not None:
-                self.binders.setdefault(f".{unit.function}", set()).add(index)
-            for name in (*unit.names, *unit.members):
-                self.users.setdefault(name, set()).add(index)
-
-    def wanted(self, index: int, step: int, kept: set[int]) -> set[int]:
-        """The units that a unit's values hang on."""
-        unit = self.units[index]
-        found: set[int] = set()
-        for name in unit.names:
-            found |= self.binders.get(name, set())
-        for name in unit.members:
-            found |= {
-                i
-                for i in self.binders.get(f".{name}", ())
-                if (owner := self.units[i].owner) is not None
-                and (owner is unit.owner or self.headers[id(owner)] in kept)
-            }
-        if unit.owner is not None:
-            found.add(self.headers[id(unit.owner)])
-        if unit.function and step < _CALLER_STEPS and unit.function not in _COMMON:
-            found |= self.users.get(unit.function, set())
-        elif unit.function == "__init__" and unit.owner is not None and step < _CALLER_STEPS:
-            for name in unit.owner.binds:
-                found |= self.users.get(name, set())
-        elif unit.site and step == 0 and not unit.function:
-            # `pipe = pipeline(…)`: what is done with it stands elsewhere.
-            found |= {i for name in unit.binds for i in self.users.get(name, ())}
-        if unit.site and step == 0 and unit.owner is not None:
-            found |= {
-                i
-                for name in unit.binds
-                for i in self.users.get(name.removeprefix("."), ())
-                if name.startswith(".") and self.units[i].owner is unit.owner
-            }
-        return found
-
-
-def _length(units: list[_Unit], index: int) -> int:
-    """The lines that keeping a unit costs; a class header costs nothing but its own."""
-    unit = units[index]
-    inside = sum(u.last - u.first + 1 for u in units if u.owner is unit)
-    return unit.last - unit.first + 1 - inside
-
-
-# Names so common that "who calls it" says nothing.
-_COMMON = frozenset(
-    {"__init__", "__call__", "forward", "generate", "main", "run", "call", "get", "setup"}
-)
-
-
-def _blank(text: str, units: list[_Unit], kept: set[int]) -> str:
-    lines = _LINES.findall(text)
-    keep = [False] * (len(lines) + 2)
-    for index in kept:
-        unit = units[index]
-        keep[unit.first : unit.last + 1] = [True] * (unit.last - unit.first + 1)
-    for index, unit in enumerate(units):
-        # A class whose header is kept keeps its lines but not the methods nobody needs.
-        if unit.owner is not None and index not in kept:
-            for line in range(unit.first, unit.last + 1):
-                keep[line] = False
-            if any(unit.owner is units[i] for i in kept):
-                head = lines[unit.first - 1]
-                indent = head[: len(head) - len(head.lstrip())]
-                lines[unit.first - 1] = f"{indent}pass{_end(head)}"
-                keep[unit.first] = True
-    return "".join(
-        line if keep[number] else _end(line) for number, line in enumerate(lines, start=1)
-    )
-
-
-def _end(line: str) -> str:
-    return line[len(line.rstrip("\r\n")) :]
