@@ -62,6 +62,7 @@ def cost_of(precision: str, model: Model | None, context: Context) -> Penalty | 
         model=model.id if model else None,
         params_b=model.params_b if model else None,
         stack=context.versions(),
+        site=context.site,
     )
 
 
@@ -161,7 +162,7 @@ def size(model: Model) -> str:
 
 def threshold_of(context: Context) -> str:
     """Word the crossover that decides: "4.2B (published)", or the session it comes from."""
-    found = crossover(context.gpu_name(), context.versions())
+    found = crossover(context.gpu_name(), context.versions(), context.site)
     size_b = f"{found.threshold_b:.1f}B"
     if found.provenance is Provenance.PUBLISHED:
         return f"{size_b} (published)"

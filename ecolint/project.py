@@ -4,16 +4,21 @@ What the user states wins over what a file says, and that over what other files 
 that names two GPUs leaves the GPU open, and tells so.
 """
 
-from collections.abc import Mapping
+import os
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from ecolint.catalog import Gpu
 from ecolint.discovery import display_path
 from ecolint.document import Document
 from ecolint.facts import Facts, Hardware, Package
 from ecolint.rule import Context, Known
-from ecolint.settings import Settings
+from ecolint.settings import Settings, SettingsError
 from ecolint.surroundings import Surroundings, resolve
+
+if TYPE_CHECKING:
+    from ecolint.energy.dataset import Row
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +29,7 @@ class Project:
     model: Known | None = None
     stack: Mapping[str, Known] = field(default_factory=dict)
     surroundings: Surroundings = field(default_factory=Surroundings)
+    site: "Sequence[Row]" = ()
 
     @classmethod
     def from_settings(
@@ -35,6 +41,7 @@ class Project:
             Known(settings.model, "--model") if settings.model else None,
             {_fold(name): Known(version, "--stack") for name, version in settings.stack.items()},
             surroundings or Surroundings(),
+            _own_rows(settings),
         )
 
     def context(self, document: Document, facts: Facts) -> Context:
@@ -51,8 +58,21 @@ class Project:
             gpu_conflict=conflict,
             model=self.model,
             stack={**stack, **self.stack},
+            site=self.site,
             path=document.path,
         )
+
+
+def _own_rows(settings: Settings) -> "Sequence[Row]":
+    """The site's own measurements; a file that can't be used is the user's to mend."""
+    if not settings.measurements:
+        return ()
+    from ecolint.energy import MeasurementsError, read_rows
+
+    try:
+        return read_rows(os.path.join(settings.root, settings.measurements))
+    except MeasurementsError as error:
+        raise SettingsError(str(error)) from None
 
 
 def _fold(package: str) -> str:

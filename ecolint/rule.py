@@ -6,10 +6,13 @@ the rule's manual, in fixed sections. `ecolint.registry` finds it; nothing impor
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ecolint.diagnostics import Applicability, Edit, Evidence, Severity, Span
 from ecolint.facts import Facts, ModelLoad, Quantization, Role
+
+if TYPE_CHECKING:
+    from ecolint.energy.dataset import Row
 
 F = TypeVar("F")
 
@@ -71,7 +74,8 @@ class Context:
     """What a rule may know besides its fact.
 
     `gpu` and `model` come from flags, settings or other files; `gpu_conflict` tells why the
-    GPU is left open when the evidence disagrees. `stack` maps a package to its pinned version.
+    GPU is left open when the evidence disagrees. `stack` maps a package to its pinned version;
+    `site` holds the user's own measurements, which win over the published ones.
     """
 
     facts: Facts = field(default_factory=Facts)
@@ -79,6 +83,7 @@ class Context:
     gpu_conflict: str | None = None
     model: Known | None = None
     stack: Mapping[str, Known] = field(default_factory=dict)
+    site: Sequence["Row"] = ()
     path: str = ""
 
     def loads_of(self, quantization: Quantization) -> Sequence[ModelLoad]:

@@ -67,7 +67,7 @@ def side_of(model: Model, context: Context) -> Side | None:
     if model.kind != "dense" or (card is not None and card.vendor != "nvidia"):
         return None
     size = min(model.params_b, model.nominal_b)
-    if size <= crossover(context.gpu_name(), context.versions()).threshold_b:
+    if size <= crossover(context.gpu_name(), context.versions(), context.site).threshold_b:
         return Side.BELOW
     return Side.DEPENDS if card is None and size <= published_crossovers()[1] else Side.ABOVE
 

@@ -6,7 +6,7 @@ import pytest
 
 from ecolint.diagnostics import Diagnostic
 from ecolint.runner import Result, run
-from ecolint.settings import Settings
+from ecolint.settings import Settings, SettingsError
 
 LOAD = """from transformers import AutoModelForCausalLM, BitsAndBytesConfig
 c = BitsAndBytesConfig(load_in_4bit=True, bnb_4bit_quant_type="nf4")
@@ -140,3 +140,31 @@ def test_remembered_findings_hang_on_what_tells_about_them(project: Path) -> Non
     assert below_crossover(check(project, cache=True)).gpu == "RTX 4090"
     (project / "k8s/pod.yaml").unlink()
     assert below_crossover(check(project, cache=True)).gpu is None
+
+
+def test_a_sites_own_measurements_win(project: Path) -> None:
+    (project / "serve.py").write_text(
+        "from transformers import AutoModelForCausalLM, BitsAndBytesConfig\n"
+        "c = BitsAndBytesConfig(load_in_8bit=True)\n"
+        "m = AutoModelForCausalLM.from_pretrained('Qwen/Qwen2-7B', quantization_config=c)\n"
+    )
+    (project / "own.csv").write_text(
+        "gpu,model,precision,throughput_tok_s,energy_j_per_1k,power_w\n"
+        "rtx4090,Qwen/Qwen2-7B,fp16,60,5000,300\n"
+        "rtx4090,Qwen/Qwen2-7B,int8,30,8000,240\n"
+    )
+    settings = Settings(
+        cache=False, root=str(project), gpu="RTX 4090", measurements="own.csv", jobs=1
+    )
+    result = run((".",), Everywhere(settings))
+    (found,) = [one for one in result.diagnostics if one.code == "ECO101"]
+    assert found.evidence is not None
+    assert found.evidence.rows == ("own.csv:3", "own.csv:2")
+    assert found.evidence.energy_vs_fp16_pct == pytest.approx(60.0)
+
+
+def test_measurements_that_cannot_be_used_are_told(project: Path) -> None:
+    (project / "own.csv").write_text("nonsense\n")
+    settings = Settings(cache=False, root=str(project), measurements="own.csv", jobs=1)
+    with pytest.raises(SettingsError, match=r"own\.csv"):
+        run((".",), Everywhere(settings))
