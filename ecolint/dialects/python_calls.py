@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from dataclasses import field as attribute
 from enum import Enum
 
+from ecolint.dialects.bitsandbytes import CONFIG_OPTIONS
 from ecolint.facts import Method
 
 
@@ -63,28 +64,16 @@ class Callee:
     modality: str = ""
 
 
-_BNB = (
-    "load_in_8bit",
-    "load_in_4bit",
-    "llm_int8_threshold",
-    "llm_int8_skip_modules",
-    "llm_int8_enable_fp32_cpu_offload",
-    "llm_int8_has_fp16_weight",
-    "bnb_4bit_compute_dtype",
-    "bnb_4bit_quant_type",
-    "bnb_4bit_use_double_quant",
-    "bnb_4bit_quant_storage",
-)
 _MODEL = ("pretrained_model_name_or_path", "model_name", "model_id", "model", "base_model")
 _LINEAR8 = ("in_features", "out_features", "bias", "has_fp16_weights", "threshold")
 
 CALLEES: tuple[Callee, ...] = (
     # configurations
-    Callee(("BitsAndBytesConfig",), (), Makes.BNB_CONFIG, _BNB),
+    Callee(("BitsAndBytesConfig",), (), Makes.BNB_CONFIG, CONFIG_OPTIONS),
     Callee(("BitsAndBytesConfig.from_dict",), (), Makes.BNB_CONFIG, ("config_dict",),
            nested=("config_dict",)),
-    Callee(("BitsAndBytesConfig",), ("diffusers",), Makes.BNB_CONFIG, _BNB, "diffusers"),
-    Callee(("BnbQuantizationConfig",), (), Makes.BNB_CONFIG, _BNB, "accelerate"),
+    Callee(("BitsAndBytesConfig",), ("diffusers",), Makes.BNB_CONFIG, CONFIG_OPTIONS, "diffusers"),
+    Callee(("BnbQuantizationConfig",), (), Makes.BNB_CONFIG, CONFIG_OPTIONS, "accelerate"),
     Callee(("Linear8bitLt",), (), Makes.BNB_LAYER, _LINEAR8, "bitsandbytes"),
     Callee(("PipelineQuantizationConfig",), (), Makes.NAMED_BACKEND,
            ("quant_backend", "quant_kwargs", "components_to_quantize"), "diffusers"),
