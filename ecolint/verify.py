@@ -16,11 +16,28 @@ def problem_with(document: Document, text: str) -> str | None:
     if check is None:
         return None
     problem = check(document, text)
-    if problem is None or (
-        document.kind is not Kind.NOTEBOOK and check(document, document.text) is not None
-    ):
+    if document.kind is Kind.NOTEBOOK:
+        return problem
+    parsed = check(document, document.text) is None
+    if problem is None and parsed and document.kind in _TREES:
+        return _elsewhere(document, text)
+    return problem if parsed else None
+
+
+_TREES = frozenset({Kind.YAML, Kind.JSON, Kind.TOML})
+
+
+def _elsewhere(document: Document, text: str) -> str | None:
+    """Whether the result would mean something else on lines that no edit touches."""
+    from ecolint.drift import drift
+
+    if document.path.lower().endswith(".jsonl"):
         return None
-    return problem
+    try:
+        key = drift(document.kind, document.text, text)
+    except (ValueError, RecursionError):
+        return None
+    return f"the result would change {key}, which no edit touches" if key else None
 
 
 def _python(_: Document, text: str) -> str | None:
