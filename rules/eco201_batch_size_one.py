@@ -6,8 +6,7 @@ call with nothing that batches, a bulk loop over rows, and a pipeline that gets 
 default batch size of one.
 
 ## Why it wastes energy
-Decoding reads all weights for every token, whether it serves one sequence or many. At batch one
-nearly all of that work is done for a single token.
+Decoding reads all weights for each step: at batch one, all of them for a single token.
 
 ## Example
 ```python
@@ -68,12 +67,17 @@ def check(fact: Serving | Generation | ModelLoad, context: Context) -> Iterator[
     if limit.is_(1) and wastes:
         name = limit.name or "batch_size"
         cause = f"{name} is 1, so sequences run one at a time"
-        edits = fact.editor.edits(Set(option, _ENOUGH))
+        edits = fact.editor.edits(Set(option, "auto" if _chooses(fact) else _ENOUGH))
         yield _finding(fact, limit.span, cause, f"raise {name}", context, edits)
     elif isinstance(fact, Generation) and _is_single(fact):
         turn = "request" if fact.where is Where.HANDLER else "turn of the loop"
         cause = f"{fact.spelled} generates for one prompt a {turn}"
         yield _finding(fact, None, cause, "batch the prompts", context)
+
+
+def _chooses(fact: Serving | Generation | ModelLoad) -> bool:
+    """Whether the tool finds the largest batch that fits by itself."""
+    return "lm-eval" in (fact.engine, getattr(fact, "library", ""))
 
 
 def _is_served(load: ModelLoad, context: Context) -> bool:
@@ -116,12 +120,11 @@ def _finding(
 ) -> Finding:
     found = batch_saving(_ENOUGH, context.gpu_name())
     saving = f"; {phrasing.saving(found)}" if found else ""
-    evaluates = fact.role is Role.EVALUATION
     return Finding(
         place or fact.span,
-        f"{cause}{saving}; {'let the tool choose (auto)' if evaluates else advice}",
-        severity=Severity.GRAY if evaluates else None,
+        f"{cause}{saving}; {'let the tool choose (auto)' if _chooses(fact) else advice}",
+        severity=Severity.GRAY if fact.role is Role.EVALUATION else None,
         edits=edits,
-        fix=f"Let {_ENOUGH} run together",
+        fix="Let the tool choose" if _chooses(fact) else f"Let {_ENOUGH} run together",
         evidence=phrasing.saving_evidence(found) if found else None,
     )
