@@ -42,9 +42,9 @@ from collections.abc import Iterator
 from ecolint import phrasing
 from ecolint.catalog import Model
 from ecolint.diagnostics import Applicability, Edit, Severity
-from ecolint.facts import Method, Modernise, Quantization, Set
+from ecolint.facts import Drop, Method, Modernise, Quantization, Set
 from ecolint.rule import Context, Finding, Rule
-from ecolint.sizing import Side, card_of, fits_in_16_bit, only_model, side_of
+from ecolint.sizing import Side, card_of, fits_in_16_bit, only_model, side_of, small_model
 
 RULE = Rule(
     code="ECO101",
@@ -69,13 +69,16 @@ def check(fact: Quantization, context: Context) -> Iterator[Finding]:
     cost = f"is slow by design, but {phrasing.nothing_measured(context, kind)}"
     if found:
         cost = phrasing.costs(found, model)
-    edits = _edits(fact)
+    edits, fix = _edits(fact), "Set llm_int8_threshold=0.0"
+    if len(loads) == 1 and small_model(loads[0], context):
+        # Without outliers it would still be below the crossover: ECO102 would undo that fix.
+        edits, fix = loads[0].editor.edits(Drop("quantization")), "Load in 16-bit"
     yield Finding(
         fact.method.span or fact.span,
         f"LLM.int8() outlier decomposition {cost}; {_way_out(fact, model, kind, context)}",
         severity=phrasing.severity_of(found, RULE.severity) if found else _unmeasured(context),
         edits=edits,
-        fix="Set llm_int8_threshold=0.0" if edits else "",
+        fix=fix if edits else "",
         evidence=phrasing.evidence(found) if found else None,
         model=model.id if model else None,
     )
