@@ -131,7 +131,8 @@ def _choose(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
     with_fix = [one for one in diagnostics if _edits(one)]
     chosen: list[Diagnostic] = []
     taken: set[Edit] = set()
-    for one in sorted(with_fix, key=_first_edit):
+    # By the place of the finding, not of its first edit: an import stands far above its cause.
+    for one in sorted(with_fix, key=lambda diagnostic: diagnostic.order):
         edits = _edits(one)
         if all(edit in taken or not _clashes(edit, taken) for edit in edits):
             chosen.append(one)
@@ -141,10 +142,6 @@ def _choose(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
 
 def _edits(diagnostic: Diagnostic) -> tuple[Edit, ...]:
     return diagnostic.fix.edits if diagnostic.fix is not None else ()
-
-
-def _first_edit(diagnostic: Diagnostic) -> tuple[int, tuple[str, int, int, str]]:
-    return min(edit.span.start for edit in _edits(diagnostic)), diagnostic.order
 
 
 def _clashes(edit: Edit, taken: Iterable[Edit]) -> bool:
